@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Dispatches a command to the module of its name, which is all that gets loaded."""
+
+import argparse
+import importlib
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from . import base, report
+
+COMMANDS = ("base", "tree", "kernel", "run", "test", "shell", "check-harness", "clean")
+PRISTINE = {"": False, "0": False, "1": True}
+INTERRUPTED = 130
+TERMINATED = 143
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise report.Failure(f"{self.prog}: {message}")
+
+
+def dispatch(argv: Sequence[str]) -> int:
+    """Check the common variables, then call main() of the command's module.
+
+    A module that has options of its own adds them in add_arguments(parser).
+    """
+    name = argv[0] if argv else ""
+    if name not in COMMANDS:
+        raise report.Failure(f"no such command: {name!r}; there is: {', '.join(COMMANDS)}")
+    module = importlib.import_module(f"{__package__}.{name.replace('-', '_')}")
+    parser = _Parser(prog=f"tidemark {name}", description=module.__doc__, allow_abbrev=False)
+    parser.add_argument("--base", default="6.12", help="one of bases/")
+    parser.add_argument("--linux", default="", help="kernel tree, git checkout or tarball")
+    parser.add_argument("--pristine", default="", help="1: the unpatched base")
+    if hasattr(module, "add_arguments"):
+        module.add_arguments(parser)
+    args = parser.parse_args(argv[1:])
+    base.read_recipe(args.base)
+    args.linux = _linux(args.linux)
+    if args.pristine not in PRISTINE:
+        raise report.Failure(f"PRISTINE={args.pristine}: expected 1, 0 or nothing")
+    args.pristine = PRISTINE[args.pristine]
+    return int(module.main(args))
+
+
+def _linux(value: str) -> Path | None:
+    if not value:
+        return None
+    path = Path(value).expanduser()
+    if not path.exists():
+        raise report.Failure(
+            f"LINUX={value}: no such file or directory; "
+            "it takes a kernel tree, a git checkout or a tarball"
+        )
+    return path.resolve()
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
+    """Turned into an exception, a request to stop also stops what was started."""
+    sys.exit(TERMINATED)
+
+
+def main() -> int:
+    for request in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(request, _terminate)
+    try:
+        return dispatch(sys.argv[1:])
+    except report.Failure as error:
+        report.failure(error)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        report.failure(report.Failure(f"{where}{error.strerror or error}"))
+    except KeyboardInterrupt:
+        report.progress("interrupted")
+        return INTERRUPTED
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

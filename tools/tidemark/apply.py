@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Applying hooks with GNU patch: exactly, or not at all, and with a name for what went wrong."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from . import process
+from .hooks import FileDiff, Hook
+from .report import Failure, progress
+
+COMMAND = ("patch", "--forward", "--batch", "--no-backup-if-mismatch", "-r", "-", "-p1")
+# What patch itself would put up with.
+USUAL_FUZZ = 2
+FAILED = re.compile(r"^Hunk #(\d+) FAILED", re.M)
+MOVED = re.compile(r"^Hunk #(\d+) succeeded at (\d+) \(offset (-?\d+) lines?\)", re.M)
+FUZZY = re.compile(r"^Hunk #(\d+) succeeded at \d+ with fuzz (\d+)", re.M)
+
+
+def apply(hook: Hook, origin: Path, stage: Path) -> None:
+    """Apply a hook in a stage that holds only changed files; others come from the origin."""
+    for diff in hook.diffs:
+        target = stage / diff.path
+        if not target.exists():
+            if not (origin / diff.path).is_file():
+                raise Failure(f"{hook.name}: {diff.path}: no such file in the base")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(origin / diff.path, target)
+        _apply(hook, diff, stage)
+
+
+def _apply(hook: Hook, diff: FileDiff, stage: Path) -> None:
+    target = stage / diff.path
+    before = target.read_bytes()
+    status, told = _patch(diff, stage, "--fuzz=0")
+    if status:
+        target.write_bytes(before)
+        raise _failure(hook, diff, stage, told)
+    for number, line, offset in MOVED.findall(told):
+        progress(f"{hook.name}: {diff.path}: hunk {number} applies at line {line}, off by {offset}")
+
+
+def _patch(diff: FileDiff, stage: Path, *options: str) -> tuple[int, str]:
+    done = subprocess.run(
+        [*COMMAND, *options, "--", diff.path],
+        cwd=stage,
+        env=process.environment(),
+        input=diff.text.encode(errors="surrogateescape"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+def _failure(hook: Hook, diff: FileDiff, stage: Path, told: str) -> Failure:
+    """Name each hunk that failed, and the fuzz with which it would have gone in."""
+    where = f"{hook.name}: {diff.path}"
+    failed = [int(number) for number in FAILED.findall(told)]
+    if not failed:
+        if "previously applied" in told:
+            return Failure(f"{where}: hunk 1 is in the base already", [_at(hook, diff, 1)])
+        return Failure(f"{where}: patch gives up", told.splitlines())
+    _, retried = _patch(diff, stage, f"--fuzz={USUAL_FUZZ}", "--dry-run")
+    needed = {int(number): fuzz for number, fuzz in FUZZY.findall(retried)}
+    first = failed[0]
+    problem = f"hunk {first} does not apply"
+    if first in needed:
+        problem = f"hunk {first} needs fuzz {needed[first]}, and hooks apply with none"
+    more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+    return Failure(f"{where}: {problem}{more}", [_at(hook, diff, number) for number in failed])
+
+
+def _at(hook: Hook, diff: FileDiff, number: int) -> str:
+    hunk = diff.hunks[number - 1]
+    return f"hunk {number}, {hook.name}:{hunk.line}: {hunk.header}"

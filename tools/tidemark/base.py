@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The base: the pristine kernel source that the hooks are for. Prints where it was unpacked."""
+
+import argparse
+import hashlib
+import re
+import shutil
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from . import lock, packages, scratch, sources
+from .layout import REPOSITORY, Layout
+from .report import Failure, progress, working
+
+KEYS = {"package", "tarball", "checked"}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What bases/<name> says."""
+
+    name: str
+    package: str
+    tarball: Path
+    checked: str
+
+
+@dataclass(frozen=True)
+class Base:
+    """An unpacked base.
+
+    The label names its directories under build/: a source given by LINUX= has ones of its own.
+    Package and package version are empty for such a source; the origin always says what it is.
+    """
+
+    name: str
+    label: str
+    version: str
+    package: str
+    package_version: str
+    origin: str
+    key: str
+    path: Path
+
+
+def names(layout: Layout = REPOSITORY) -> list[str]:
+    return sorted(path.name for path in layout.bases.iterdir() if path.is_file())
+
+
+def read_recipe(name: str, layout: Layout = REPOSITORY) -> Recipe:
+    if name not in names(layout):
+        raise Failure(f"BASE={name}: no such base; there is: {', '.join(names(layout))}")
+    path = layout.bases / name
+    entries = {}
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        key, equals, value = (part.strip() for part in line.partition("="))
+        if not equals or not value or key not in KEYS:
+            known = ", ".join(sorted(KEYS))
+            raise Failure(f"{layout.relative(path)}:{number}: expected `key = value` ({known})")
+        entries[key] = value
+    if absent := sorted(KEYS - entries.keys()):
+        raise Failure(f"{layout.relative(path)}: no value for {', '.join(absent)}")
+    return Recipe(name, entries["package"], Path("/", entries["tarball"]), entries["checked"])
+
+
+def required_packages(name: str, linux: Path | None, layout: Layout = REPOSITORY) -> list[str]:
+    """What obtain() will need, so that a command can ask for all that it misses at once."""
+    return [] if linux else [read_recipe(name, layout).package]
+
+
+def obtain(name: str, linux: Path | None = None, layout: Layout = REPOSITORY) -> Base:
+    """Have the base unpacked under build/base, from its Debian package or from LINUX=."""
+    recipe = read_recipe(name, layout)
+    with lock.hold(layout.build):
+        wanted, source = _given(name, linux) if linux else _packaged(recipe)
+        wanted = replace(wanted, path=layout.build / "base" / wanted.path)
+        base = _recorded(wanted) or _unpack(wanted, source)
+    progress(f"base {name}: Linux {base.version} from {base.origin}")
+    if base.package_version not in ("", recipe.checked):
+        progress(f"base {name} was last checked with {recipe.package} {recipe.checked}")
+    return base
+
+
+def main(args: argparse.Namespace) -> int:
+    print(obtain(args.base, args.linux).path)
+    return 0
+
+
+def _given(name: str, linux: Path) -> tuple[Base, sources.Source]:
+    source = sources.at_path(linux)
+    label = f"{name}-linux"
+    directory = f"{label}-{hashlib.sha256(source.key.encode()).hexdigest()[:12]}"
+    return Base(name, label, "", "", "", source.origin, source.key, Path(directory)), source
+
+
+def _packaged(recipe: Recipe) -> tuple[Base, sources.Source]:
+    """Whichever point release is installed will do; otherwise the archive's current one."""
+    packages.require([], [recipe.package])
+    version = packages.installed_version(recipe.package)
+    if not version:
+        raise Failure(f"package {recipe.package} is still not installed")
+    source = sources.of_package(recipe.package, version, recipe.tarball)
+    name = recipe.name
+    # A kernel's build takes no path with a colon in it.
+    directory = f"{name}-{version.replace(':', '_')}"
+    base = Base(name, name, "", recipe.package, version, source.origin, source.key, Path(directory))
+    return base, source
+
+
+def _record_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}.json")
+
+
+def _recorded(wanted: Base) -> Base | None:
+    record = scratch.read_json(_record_of(wanted.path))
+    if record.get("key") != wanted.key or not wanted.path.is_dir():
+        return None
+    return replace(wanted, version=record["version"])
+
+
+def _unpack(wanted: Base, source: sources.Source) -> Base:
+    makefile = source.makefile()
+    if makefile is not None:
+        _kernel_version(makefile, wanted)
+    if wanted.path.exists():
+        shutil.rmtree(wanted.path)
+    with scratch.directory(wanted.path.parent) as draft:
+        with working(f"unpacking {source.origin}"):
+            tree = source.unpack(draft)
+        top = tree / "Makefile"
+        base = replace(
+            wanted, version=_kernel_version(top.read_text() if top.is_file() else "", wanted)
+        )
+        tree.rename(wanted.path)
+    scratch.write_json(_record_of(base.path), asdict(base) | {"path": base.path.name})
+    return base
+
+
+def _kernel_version(makefile: str, wanted: Base) -> str:
+    """Hooks are for one base: another kernel's tree is refused before anything is made of it."""
+    values = dict(
+        re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION)[ \t]*=[ \t]*(\S*)", makefile, re.M)
+    )
+    if not values.get("VERSION") or not values.get("PATCHLEVEL"):
+        raise Failure(f"{wanted.origin}: no kernel tree (its Makefile gives no VERSION)")
+    series = f"{values['VERSION']}.{values['PATCHLEVEL']}"
+    version = f"{series}.{values.get('SUBLEVEL', '0')}{values.get('EXTRAVERSION', '')}"
+    if series != wanted.name:
+        raise Failure(
+            f"{wanted.origin} is Linux {version}, but BASE={wanted.name} takes a {wanted.name}.y"
+        )
+    return version

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs the harness' own unit tests."""
+
+import argparse
+import unittest
+from pathlib import Path
+
+from . import packages
+
+TOOLS = ("gcc", "git", "make", "patch", "tar", "xz")
+
+
+def main(_: argparse.Namespace) -> int:
+    packages.require(TOOLS)
+    here = Path(__file__).resolve().parent
+    suite = unittest.defaultTestLoader.discover(str(here / "tests"), top_level_dir=str(here.parent))
+    return 0 if unittest.TextTestRunner(buffer=True).run(suite).wasSuccessful() else 1

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where things lie in the repository and under build/."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Paths that follow from the repository's root, so that tests can work on another one."""
+
+    root: Path
+
+    @property
+    def build(self) -> Path:
+        return self.root / "build"
+
+    @property
+    def bases(self) -> Path:
+        return self.root / "bases"
+
+    @property
+    def patches(self) -> Path:
+        return self.root / "patches"
+
+    @property
+    def fragments(self) -> Path:
+        return self.root / "kernel" / "configs"
+
+    def relative(self, path: Path) -> str:
+        """Name a file in messages the way that the user would type it."""
+        return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
+
+
+REPOSITORY = Layout(Path(__file__).resolve().parents[2])

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The Debian packages that the harness needs: installed as root, asked for otherwise."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from . import process
+from .report import Failure, progress
+
+SYSTEM_PATHS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A package, and the command that shows that it is there, unless dpkg has to be asked."""
+
+    package: str
+    command: str = ""
+    optional: bool = False
+
+
+CANDIDATE = re.compile(r"^(\S+):\n  Installed: .*\n  Candidate: (?!\(none\))", re.M)
+
+TOOLS = {
+    "bc": Tool("bc", "bc"),
+    "bison": Tool("bison", "bison"),
+    "busybox": Tool("busybox-static"),
+    "bzip2": Tool("bzip2", "bzip2"),
+    "ccache": Tool("ccache", "ccache", optional=True),
+    "cpio": Tool("cpio", "cpio"),
+    "e2fsprogs": Tool("e2fsprogs", "mke2fs"),
+    "flex": Tool("flex", "flex"),
+    "gcc": Tool("gcc", "gcc"),
+    "git": Tool("git", "git"),
+    "kmod": Tool("kmod", "depmod"),
+    "libc-dev": Tool("libc6-dev"),
+    "libelf-dev": Tool("libelf-dev"),
+    "libssl-dev": Tool("libssl-dev"),
+    "make": Tool("make", "make"),
+    "patch": Tool("patch", "patch"),
+    "perl": Tool("perl", "perl"),
+    "qemu": Tool("qemu-system-x86", "qemu-system-x86_64"),
+    "rsync": Tool("rsync", "rsync"),
+    "tar": Tool("tar", "tar"),
+    "xz": Tool("xz-utils", "xz"),
+    "zstd": Tool("zstd", "zstd"),
+}
+
+
+def locate(command: str) -> str | None:
+    """Find a command also where the PATH of ordinary users does not look, such as mke2fs."""
+    search = os.pathsep.join([os.environ.get("PATH", os.defpath), *SYSTEM_PATHS])
+    return shutil.which(command, path=search)
+
+
+def installed_version(package: str) -> str | None:
+    return _installed([package]).get(package)
+
+
+def require(tools: Iterable[str], packages: Sequence[str] = ()) -> None:
+    """Have these tools (keys of TOOLS) and further packages by their name, or say how to get them.
+
+    Root gets all that is missing in one go, with the optional tools that it could do without.
+    """
+    wanted = [TOOLS[name] for name in dict.fromkeys(tools)]
+    absent = [tool for tool in wanted if not (tool.command and locate(tool.command))]
+    asked = [tool.package for tool in absent if not tool.command]
+    installed = _installed([*asked, *packages])
+    missing = [tool for tool in absent if tool.command or tool.package not in installed]
+    names = [tool.package for tool in missing if not tool.optional]
+    names += [name for name in packages if name not in installed]
+    if _is_root():
+        names += [tool.package for tool in missing if tool.optional]
+        if names:
+            _install(names)
+    elif names:
+        raise Failure(
+            f"missing packages: {', '.join(names)}; as root, run: "
+            f"apt-get install --no-install-recommends {' '.join(names)}"
+        )
+
+
+def _is_root() -> bool:
+    return os.geteuid() == 0
+
+
+def _installed(packages: Sequence[str]) -> dict[str, str]:
+    if not packages or not locate("dpkg-query"):
+        return {}
+    shown = subprocess.run(
+        ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status} ${Version}\n", *packages],
+        env=process.environment(),
+        capture_output=True,
+        text=True,
+    ).stdout
+    rows = (line.split() for line in shown.splitlines())
+    return {row[0]: row[2] for row in rows if len(row) == 3 and row[1] == "installed"}
+
+
+def _install(packages: Sequence[str]) -> None:
+    if not locate("apt-get"):
+        raise Failure(f"missing packages, and no apt-get to install them: {', '.join(packages)}")
+    refreshed = False
+    if _unknown(packages):
+        _refresh()
+        refreshed = True
+        if unknown := _unknown(packages):
+            raise Failure(f"packages that this machine's apt does not know: {', '.join(unknown)}")
+    progress(f"installing packages: {' '.join(packages)} ...")
+    command = ("-qq", "install", "--yes", "--no-install-recommends", *packages)
+    if _apt_get(*command) == 0:
+        return
+    if not refreshed:
+        progress("that failed; trying once more with fresh package lists")
+        _refresh()
+        if _apt_get(*command) == 0:
+            return
+    raise Failure(f"apt-get could not install: {' '.join(packages)}")
+
+
+def _unknown(packages: Sequence[str]) -> list[str]:
+    policy = process.output(["apt-cache", "policy", *packages])
+    known = CANDIDATE.findall(policy)
+    return [name for name in packages if name not in known]
+
+
+def _refresh() -> None:
+    progress("updating the package lists ...")
+    if _apt_get("-qq", "update"):
+        raise Failure("apt-get update failed")
+
+
+def _apt_get(*arguments: str) -> int:
+    """Keeps the caller's environment, where a proxy may be set; nothing goes to stdout."""
+    return subprocess.run(
+        ["apt-get", "-o", "DPkg::Lock::Timeout=300", "-o", "Dpkg::Use-Pty=0", *arguments],
+        env={**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"},
+        stdin=subprocess.DEVNULL,
+        stdout=sys.stderr,
+    ).returncode

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A repository and a kernel that are just large enough to be patched, configured and "built"."""
+
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from tidemark import base, report
+from tidemark.layout import Layout
+
+MAKEFILE = """\
+VERSION = 6
+PATCHLEVEL = 12
+SUBLEVEL = 99
+EXTRAVERSION =
+
+allnoconfig:
+\tsed -e '/^CONFIG_DROPPED=/d' -e 's/^CONFIG_FORCED=.*/CONFIG_FORCED=m/' \\
+\t\t-e 's/^\\(CONFIG_.*\\)=n/# \\1 is not set/' $(KCONFIG_ALLCONFIG) > $(O)/.config
+
+bzImage:
+\tmkdir -p $(O)/arch/x86/boot $(O)/include/config
+\t@echo "  CC      mm/pages.o"
+\t@echo "mm/pages.c:3:1: warning: suspicious"
+\tif grep broken mm/pages.c; then echo "mm/pages.c:2:1: error: broken"; exit 1; fi
+\techo 6.12.99 > $(O)/include/config/kernel.release
+\tdate +%N >> $(O)/builds
+\tcp mm/pages.c $(O)/arch/x86/boot/bzImage
+"""
+PAGES = "".join(f"line {number}\n" for number in range(1, 41))
+HUNK_10 = """\
+@@ -7,6 +7,7 @@
+ line 7
+ line 8
+ line 9
++hook 10
+ line 10
+ line 11
+ line 12
+"""
+HUNK_10_AGAIN = """\
+@@ -8,6 +8,7 @@
+ line 8
+ line 9
+ hook 10
++hook 10 again
+ line 10
+ line 11
+ line 12
+"""
+HUNK_30 = """\
+@@ -27,6 +28,7 @@ function
+ line 27
+ line 28
+ line 29
++hook 30
+ line 30
+ line 31
+ line 32
+"""
+
+
+def diff(path: str, *hunks: str) -> str:
+    return f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n{''.join(hunks)}"
+
+
+def hook(*diffs: str, overlay: tuple[str, ...] = ()) -> str:
+    named = "".join(f"Overlay: {path}\n" for path in overlay)
+    message = "From: A <a@b.c>\nSubject: [PATCH] mm: x\n\nWhy.\n"
+    return f"{message}---\n{named}\n{''.join(diffs)}-- \n2.39\n"
+
+
+def write_kernel(top: Path, makefile: str = MAKEFILE) -> None:
+    (top / "mm").mkdir(parents=True)
+    (top / "Makefile").write_text(makefile)
+    (top / "mm" / "pages.c").write_text(PAGES)
+    (top / "mm" / "Makefile").write_text("obj-y += pages.o\n")
+
+
+def git(top: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=A", "-c", "user.email=a@b.c")
+    subprocess.run(["git", *identity, "-C", top, *arguments], check=True, capture_output=True)
+
+
+class Case(unittest.TestCase):
+    """A fresh repository, with a kernel beside it for LINUX=."""
+
+    def setUp(self) -> None:
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = Path(scratch.name)
+        self.layout = Layout(self.scratch / "repository")
+        self.linux = self.scratch / "linux"
+        write_kernel(self.linux)
+        self.write("bases/6.12", "package = linux-fake\ntarball = x.tar.xz\nchecked = 1\n")
+        for directory in (self.layout.patches / "6.12", self.layout.fragments):
+            directory.mkdir(parents=True)
+
+    def write(self, path: str, text: str) -> Path:
+        target = self.layout.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+        return target
+
+    def write_hook(self, name: str, *diffs: str, overlay: tuple[str, ...] = ()) -> Path:
+        return self.write(f"patches/6.12/{name}.patch", hook(*diffs, overlay=overlay))
+
+    def obtain(self) -> base.Base:
+        return base.obtain("6.12", self.linux, self.layout)
+
+    def assert_fails(self, failure: report.Failure, *parts: str) -> None:
+        """Every part is in the one line that the user sees first."""
+        self.assertNotIn("\n", failure.message)
+        for part in parts:
+            self.assertIn(part, failure.message)

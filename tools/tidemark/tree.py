@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The prepared tree: base, hooks and overlay, made whole or not at all. Prints its path."""
+
+import argparse
+import filecmp
+import hashlib
+import os
+import shutil
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import apply, hooks, lock, overlay, packages, process, scratch
+from . import base as bases
+from .base import Base
+from .layout import REPOSITORY, Layout
+from .report import progress, working
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A source tree to build from.
+
+    The key tells its content. The lineage is the same for as long as whatever differs between
+    two contents also has a newer time stamp, so that make may go on in the same build directory.
+    """
+
+    path: Path
+    key: str
+    lineage: str
+
+
+def prepare(base: Base, pristine: bool = False, layout: Layout = REPOSITORY) -> Path:
+    return ensure(base, pristine, layout).path
+
+
+def ensure(base: Base, pristine: bool, layout: Layout) -> Tree:
+    """Bring the prepared tree up to date. A pristine one is the base itself: builds are O=."""
+    if pristine:
+        return Tree(base.path, base.key, base.key)
+    packages.require(["patch"])
+    with lock.hold(layout.build):
+        return _Preparation(base, layout).tree()
+
+
+def main(args: argparse.Namespace) -> int:
+    print(prepare(bases.obtain(args.base, args.linux), args.pristine))
+    return 0
+
+
+class _Preparation:
+    def __init__(self, base: Base, layout: Layout) -> None:
+        self._base = base
+        self._layout = layout
+        self._path = layout.build / "tree" / base.label
+        self._stamp = self._path.with_name(f"{base.label}.json")
+        self._last = scratch.read_json(self._stamp) if self._path.is_dir() else {}
+        self._hooks = hooks.read_all(base.name, layout)
+        self._overlay = overlay.files(layout)
+
+    def tree(self) -> Tree:
+        key = self._key()
+        if self._last.get("key") == key:
+            return Tree(self._path, key, self._last["lineage"])
+        overlay.check(self._overlay, self._hooks, self._base.path)
+        with scratch.directory(self._path.parent) as draft:
+            stage = draft / "changed"
+            stage.mkdir()
+            self._fill(stage)
+            changed = self._changed(stage)
+            progress(
+                f"tree {self._base.label}: {len(self._hooks)} hook(s), "
+                f"{len(self._overlay)} file(s) of ours"
+            )
+            with working("linking the prepared tree"):
+                process.output(["cp", "-al", self._base.path, draft / "tree"])
+            self._put(changed, stage, draft / "tree")
+            return self._swap(key, changed, draft)
+
+    def _key(self) -> str:
+        digest = hashlib.sha256(self._base.key.encode())
+        inputs = [*hooks.paths(self._base.name, self._layout)]
+        inputs += [self._layout.root / path for path in self._overlay]
+        for path in inputs:
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            mode = path.stat().st_mode & 0o100
+            digest.update(f"{self._layout.relative(path)}\0{mode}\0{content}\n".encode())
+        return digest.hexdigest()
+
+    def _fill(self, stage: Path) -> None:
+        """Make the changed files, apart from the base: what fails here has touched nothing."""
+        for hook in self._hooks:
+            apply.apply(hook, self._base.path, stage)
+        for path in self._overlay:
+            overlay.copy(path, self._layout, stage)
+
+    def _changed(self, stage: Path) -> list[str]:
+        """Files that need a time stamp of their own.
+
+        Once changed, always so: a file that goes back to the base's content must look new to
+        make, and the base's own time stamp is old.
+        """
+        changed = {str(path.relative_to(stage)) for path in stage.rglob("*") if path.is_file()}
+        for path in self._last.get("changed", []):
+            origin = self._base.path / path
+            if path not in changed and origin.is_file():
+                (stage / path).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(origin, stage / path)
+                changed.add(path)
+        return sorted(changed)
+
+    def _put(self, changed: Sequence[str], stage: Path, tree: Path) -> None:
+        """Replace the links to the base, keeping the time stamp of what is as it was last time."""
+        for path in changed:
+            last = self._path / path
+            target = tree / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            (stage / path).replace(target)
+            if last.is_file() and filecmp.cmp(last, target, shallow=False):
+                times = last.stat()
+                os.utime(target, ns=(times.st_atime_ns, times.st_mtime_ns))
+            else:
+                os.utime(target)
+
+    def _swap(self, key: str, changed: Sequence[str], draft: Path) -> Tree:
+        """Without a stamp a tree counts as absent, so being killed in here is harmless."""
+        lineage = self._last.get("lineage") if self._last.get("base") == self._base.key else None
+        tree = Tree(self._path, key, lineage or uuid.uuid4().hex)
+        self._stamp.unlink(missing_ok=True)
+        if self._path.exists():
+            self._path.rename(draft / "last")
+        (draft / "tree").rename(self._path)
+        scratch.write_json(
+            self._stamp,
+            {"key": key, "base": self._base.key, "lineage": tree.lineage, "changed": changed},
+        )
+        return tree
