@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Finding the kernel's own reports of trouble on a guest's console."""
+
+import re
+from collections.abc import Iterable
+
+from .report import Failure
+from .vm import Outcome
+
+CONTEXT_LINES = 25
+TROUBLE = re.compile(
+    r"\bWARNING: |\bBUG: |\bBUG at |kernel BUG|\bOops\b|general protection fault|Kernel panic"
+    r"|INFO: task .* blocked for more than|detected stalls? on|self-detected stall"
+    r"|possible (?:circular locking|recursive locking|irq lock inversion)|inconsistent lock state"
+    r"|suspicious RCU usage|INFO: trying to register non-static key|\bKASAN: |\bUBSAN: |\bKCSAN: "
+    r"|kmemleak: \d+ new|unreferenced object|sleeping function called|scheduling while atomic"
+    r"|list_(?:add|del) corruption|page_counter underflow|Out of memory: Killed"
+)
+
+
+def complaints(lines: Iterable[str]) -> list[str]:
+    return [line for line in lines if TROUBLE.search(line)]
+
+
+def context(lines: list[str]) -> list[str]:
+    """The first report with what follows it, where the stack is."""
+    first = next((at for at, line in enumerate(lines) if TROUBLE.search(line)), len(lines))
+    return lines[first : first + CONTEXT_LINES]
+
+
+def require_quiet(outcome: Outcome) -> None:
+    """Fail for what the kernel had to complain about, or for not coming to an end."""
+    if complaints(outcome.console):
+        raise Failure("the kernel reported trouble on its console:", context(outcome.console))
+    if outcome.status is None:
+        raise Failure("the guest ended early; its console ends with", outcome.console[-40:])

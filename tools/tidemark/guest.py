@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The guest's user space: static busybox, our scripts, programs and tests, in an initramfs."""
+
+import argparse
+import re
+import shutil
+from pathlib import Path
+
+from . import overlay, packages, process, scratch, vm
+from .base import Base
+from .kernel import Image
+from .layout import REPOSITORY, Layout
+from .report import working
+
+TOOLS = ("busybox", "cpio", "e2fsprogs", "gcc", "libc-dev", "make", "tar")
+HERE = Path(__file__).resolve().parent / "guest"
+SELFTEST = re.compile(r"tools/testing/selftests/(?P<suite>[^/]+)/(?P<name>test_\w+)\.c")
+BUSYBOX = Path("/bin/busybox")
+DISK_BYTES = 4 << 30
+DISK_BYTES_PER_SECOND = 30_000_000
+# Some 5000 source files, 72 MB: on the disk at hand they take seconds rather than moments.
+SOURCE_DIRECTORIES = ("block", "fs", "init", "ipc", "kernel", "mm")
+
+
+def machine(
+    args: argparse.Namespace, image: Image, base: Base, mode: str, parameters: tuple[str, ...] = ()
+) -> vm.Machine:
+    """A machine with the guest's user space, a fresh slow disk and a disk that is a tarball."""
+    layout = REPOSITORY
+    place = layout.build / "guest" / f"{base.label}-{mode}"
+    place.mkdir(parents=True, exist_ok=True)
+    disks = (
+        vm.Disk(_slow_disk(place / "disk.img"), DISK_BYTES_PER_SECOND),
+        vm.Disk(_source_tarball(base, layout), read_only=True),
+    )
+    initramfs = _initramfs(place, image.source, layout)
+    return vm.Machine(image.path, initramfs, mode, disks, parameters, cpus=args.cpus, kvm=args.kvm)
+
+
+def log(guest: vm.Machine) -> Path:
+    return guest.initramfs.with_name("console.log")
+
+
+def selftests(layout: Layout = REPOSITORY) -> list[re.Match[str]]:
+    """Our own kselftest programs, from the overlay."""
+    found = (SELFTEST.fullmatch(path) for path in overlay.files(layout))
+    return [match for match in found if match]
+
+
+def _initramfs(place: Path, source: Path, layout: Layout) -> Path:
+    root = place / "root"
+    if root.exists():
+        shutil.rmtree(root)
+    for name in ("bin", "tests", "tidemark"):
+        (root / name).mkdir(parents=True)
+    shutil.copy(BUSYBOX, root / "bin")
+    shutil.copy(HERE / "init", root / "init")
+    for script in ("run", "shell", "test"):
+        shutil.copy(HERE / script, root / "tidemark" / script)
+    antagonist = root / "tidemark" / "antagonist"
+    process.output(
+        ["gcc", "-O2", "-Wall", "-Wextra", "-static", "-o", antagonist, HERE / "antagonist.c"]
+    )
+    for test in selftests(layout):
+        _build_selftest(source, test["suite"], test["name"], root / "tests")
+    return _pack(root, place / "initramfs.cpio")
+
+
+def _build_selftest(source: Path, suite: str, name: str, destination: Path) -> None:
+    """kselftest's own makefile builds it, outside of the source and without shared libraries."""
+    makefile = source / "tools" / "testing" / "selftests" / suite
+    if not (makefile / f"{name}.c").exists():
+        return
+    target = destination / name
+    process.output(
+        ["make", "-C", makefile, f"OUTPUT={destination}", "LDFLAGS=-static", str(target)]
+    )
+
+
+def _pack(root: Path, archive: Path) -> Path:
+    members = sorted(str(path.relative_to(root)) for path in root.rglob("*"))
+    listing = archive.with_suffix(".list")
+    listing.write_text("\n".join(members) + "\n")
+    with listing.open("rb") as names, archive.open("wb") as sink:
+        process.filtered(
+            ["cpio", "--quiet", "--create", "--format=newc", "--owner=0:0"], names, sink, root
+        )
+    return archive
+
+
+def _slow_disk(path: Path) -> Path:
+    path.unlink(missing_ok=True)
+    with path.open("wb") as stream:
+        stream.truncate(DISK_BYTES)
+    mke2fs = packages.locate("mke2fs") or "mke2fs"
+    process.output(
+        [mke2fs, "-q", "-t", "ext4", "-E", "lazy_itable_init=0,lazy_journal_init=0", path]
+    )
+    return path
+
+
+def _source_tarball(base: Base, layout: Layout) -> Path:
+    """Part of the base's own source. The guest unpacks it from the disk without a file system."""
+    place = layout.build / "guest"
+    archive = place / f"{base.label}-source.tar"
+    stamp = archive.with_suffix(".json")
+    if scratch.read_json(stamp).get("key") == base.key and archive.exists():
+        return archive
+    with working("packing the tarball that the guest unpacks"):
+        process.output(
+            ["tar", "-c", "--sort=name", "-f", archive, "-C", base.path, *SOURCE_DIRECTORIES]
+        )
+    scratch.write_json(stamp, {"key": base.key})
+    return archive

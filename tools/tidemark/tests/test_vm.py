@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+import tempfile
+import textwrap
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from tidemark import vm
+from tidemark.report import Failure
+
+
+class RunTest(unittest.TestCase):
+    """A shell script stands in for QEMU: it writes what a guest would."""
+
+    def setUp(self) -> None:
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.place = Path(directory.name)
+        self.log = self.place / "console.log"
+        self.heard: list[str] = []
+
+    def run_guest(self, script: str, timeout: float = 20) -> vm.Outcome:
+        qemu = self.place / "qemu"
+        paths = f"log={self.log}\nresults={self.log.with_suffix('.results')}\n"
+        qemu.write_text("#!/bin/sh\n" + paths + textwrap.dedent(script))
+        qemu.chmod(0o755)
+        machine = vm.Machine(Path("bzImage"), Path("initramfs"), "test")
+        with mock.patch.object(vm.packages, "locate", return_value=str(qemu)):
+            return vm.run(machine, self.log, timeout, self.heard.append)
+
+    def test_results_console_and_status(self) -> None:
+        outcome = self.run_guest(
+            'echo booting > "$log"; printf "ok 1 a\\r\\nok 2 b\\ndone 3\\n" > "$results"'
+        )
+        self.assertEqual(outcome.results, ["ok 1 a", "ok 2 b"])
+        self.assertEqual(outcome.console, ["booting"])
+        self.assertEqual(outcome.status, 3)
+        self.assertEqual(self.heard, ["ok 1 a", "ok 2 b"])
+
+    def test_a_guest_that_stops_early_has_no_status(self) -> None:
+        outcome = self.run_guest('echo panic > "$log"; echo "ok 1 a" > "$results"')
+        self.assertEqual(outcome.results, ["ok 1 a"])
+        self.assertIsNone(outcome.status)
+
+    def test_timeout_shows_the_end_of_the_console(self) -> None:
+        with self.assertRaises(Failure) as caught:
+            self.run_guest('echo "the last words" > "$log"; exec sleep 60', timeout=0.5)
+        self.assertIn("did not finish within", caught.exception.message)
+        self.assertEqual(caught.exception.detail, ("the last words",))
+
+    def test_qemu_that_does_not_start_is_quoted(self) -> None:
+        with self.assertRaises(Failure) as caught:
+            self.run_guest('echo "qemu: no such machine" >&2; exit 1')
+        self.assertEqual(caught.exception.detail, ("qemu: no such machine",))
+
+
+class CommandTest(unittest.TestCase):
+    def test_kvm_only_when_asked_for(self) -> None:
+        machine = vm.Machine(Path("k"), Path("i"), "run")
+        self.assertIn("tcg,thread=multi", vm.command(machine))
+        self.assertNotIn("kvm", vm.command(machine))
+
+    def test_a_disk_is_throttled_or_read_only_as_told(self) -> None:
+        disks = (vm.Disk(Path("slow.img"), 30_000_000), vm.Disk(Path("a.tar"), read_only=True))
+        line = " ".join(vm.command(vm.Machine(Path("k"), Path("i"), "run", disks)))
+        self.assertRegex(line, r"file=slow\.img,\S*throttling\.bps-total=30000000")
+        self.assertRegex(line, r"file=a\.tar,\S*readonly=on")
+        self.assertNotRegex(line, r"file=a\.tar,\S*throttling")

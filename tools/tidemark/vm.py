@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Running a kernel in QEMU: its console goes to a log, its results come through a virtio port."""
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import packages, process
+from .report import Failure
+
+TOOLS = ("qemu",)
+POLL_SECONDS = 0.2
+DONE = "done "
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A raw image, held to so many bytes per second when that is not 0."""
+
+    path: Path
+    bytes_per_second: int = 0
+    read_only: bool = False
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What to boot. The mode names the script in the guest's /tidemark that runs."""
+
+    kernel: Path
+    initramfs: Path
+    mode: str
+    disks: Sequence[Disk] = ()
+    parameters: Sequence[str] = ()
+    memory_mib: int = 1024
+    cpus: int = 2
+    kvm: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the guest said. Without a status it never came to the end of its mode."""
+
+    results: list[str]
+    console: list[str]
+    status: int | None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--cpus", type=int, default=2, help="virtual CPUs (default: 2)")
+    parser.add_argument("--kvm", action="store_true", help="use KVM in place of emulation")
+
+
+def command(machine: Machine, *io: str) -> list[str]:
+    """The QEMU command line. Emulation unless KVM is asked for: /dev/kvm may exist and hang."""
+    accelerator = "kvm" if machine.kvm else "tcg,thread=multi"
+    qemu = packages.locate("qemu-system-x86_64") or "qemu-system-x86_64"
+    argv = [qemu, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"]
+    argv += ["-machine", "q35", "-accel", accelerator, "-cpu", "host" if machine.kvm else "max"]
+    argv += ["-smp", str(machine.cpus), "-m", str(machine.memory_mib)]
+    argv += ["-kernel", str(machine.kernel), "-initrd", str(machine.initramfs)]
+    words = ("console=ttyS0", "panic=-1", f"tidemark.mode={machine.mode}", *machine.parameters)
+    argv += ["-append", " ".join(words)]
+    for number, disk in enumerate(machine.disks):
+        argv += _drive(number, disk)
+    return [*argv, *io]
+
+
+def run(machine: Machine, log: Path, timeout: float, heard: Callable[[str], None]) -> Outcome:
+    """Boot the machine and pass on each line of results as it comes, until it powers off."""
+    results = log.with_suffix(".results")
+    results.write_bytes(b"")
+    argv = command(
+        machine,
+        *("-serial", f"file:{log}", "-device", "virtio-serial-pci"),
+        *("-chardev", f"file,id=results,path={results}"),
+        *("-device", "virtserialport,chardev=results,name=tidemark"),
+    )
+    qemu = subprocess.Popen(
+        argv,
+        env=process.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        lines = _follow(qemu, results, time.monotonic() + timeout, heard)
+    except _OutOfTime as error:
+        raise Failure(
+            f"the guest did not finish within {timeout:.0f} s; its console ends with", tail(log)
+        ) from error
+    finally:
+        qemu.kill()
+        complaint = qemu.communicate()[1].strip()
+    if not lines and complaint:
+        raise Failure("QEMU failed", complaint.splitlines())
+    return _outcome(lines, log)
+
+
+def attach(machine: Machine) -> int:
+    """Boot the machine with its console on the terminal; Ctrl-A X leaves it."""
+    argv = command(machine, "-serial", "mon:stdio")
+    return subprocess.run(argv, env=process.environment(), stdin=sys.stdin).returncode
+
+
+def tail(log: Path, count: int = 40) -> list[str]:
+    return console_lines(log)[-count:]
+
+
+def console_lines(log: Path) -> list[str]:
+    return log.read_text(errors="replace").splitlines() if log.exists() else []
+
+
+class _OutOfTime(Exception):
+    pass
+
+
+def _drive(number: int, disk: Disk) -> list[str]:
+    drive = f"if=none,id=disk{number},file={disk.path},format=raw,cache=unsafe"
+    if disk.read_only:
+        drive += ",readonly=on"
+    if disk.bytes_per_second:
+        drive += f",throttling.bps-total={disk.bytes_per_second}"
+    device = f"virtio-blk-pci,drive=disk{number},num-queues=1,queue-size=128"
+    return ["-drive", drive, "-device", device]
+
+
+def _follow(
+    qemu: subprocess.Popen[str], results: Path, deadline: float, heard: Callable[[str], None]
+) -> list[str]:
+    lines: list[str] = []
+    partial = ""
+    with results.open(errors="replace") as stream:
+        while True:
+            ended = qemu.poll() is not None
+            *complete, partial = (partial + stream.read()).split("\n")
+            for line in (text.rstrip("\r") for text in complete):
+                lines.append(line)
+                if not line.startswith(DONE):
+                    heard(line)
+            if ended:
+                return lines
+            if time.monotonic() > deadline:
+                raise _OutOfTime
+            time.sleep(POLL_SECONDS)
+
+
+def _outcome(lines: list[str], log: Path) -> Outcome:
+    status = None
+    if lines and lines[-1].startswith(DONE):
+        status = int(lines.pop().removeprefix(DONE))
+    return Outcome(lines, console_lines(log), status)
