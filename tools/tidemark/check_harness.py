@@ -7,7 +7,7 @@ from pathlib import Path
 
 from . import packages
 
-TOOLS = ("gcc", "git", "make", "patch", "tar", "xz")
+TOOLS = ("bzip2", "gcc", "git", "make", "patch", "tar", "xz", "zstd")
 
 
 def main(_: argparse.Namespace) -> int:
