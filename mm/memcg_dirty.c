@@ -545,8 +545,9 @@ static void memcg_dirty_replace(struct mem_cgroup *memcg,
 }
 
 /*
- * A smaller batch needs a new domain: the CPUs may hold back more than that in
- * the old one, and may go on doing so for as long as they see no update.
+ * Another batch needs another domain. With a smaller one, the CPUs may hold
+ * back more than that in the old domain, for as long as they see no update;
+ * with a larger one, staying would cost the shared count more updates.
  *
  * Returns @new if it was not needed.
  */
@@ -556,7 +557,7 @@ memcg_dirty_change_limit(struct mem_cgroup *memcg,
 {
 	struct memcg_dirty_domain *old = memcg_dirty_own(memcg);
 
-	if (old && new->batch >= old->batch) {
+	if (old && new->batch == old->batch) {
 		WRITE_ONCE(old->limit, new->limit);
 		return new;
 	}
