@@ -6,7 +6,8 @@ import re
 import shutil
 from pathlib import Path
 
-from . import overlay, packages, process, scratch, vm
+from . import base as bases
+from . import kernel, overlay, packages, process, scratch, vm
 from .base import Base
 from .kernel import Image
 from .layout import REPOSITORY, Layout
@@ -20,6 +21,14 @@ DISK_BYTES = 4 << 30
 DISK_BYTES_PER_SECOND = 30_000_000
 # Some 5000 source files, 72 MB: on the disk at hand they take seconds rather than moments.
 SOURCE_DIRECTORIES = ("block", "fs", "init", "ipc", "kernel", "mm")
+
+
+def built(args: argparse.Namespace) -> tuple[Base, Image]:
+    """Have the packages, the base and the kernel that a command with a guest needs."""
+    tools = (*kernel.TOOLS, *TOOLS, *vm.TOOLS)
+    packages.require(tools, bases.required_packages(args.base, args.linux))
+    base = bases.obtain(args.base, args.linux)
+    return base, kernel.build(base, args.pristine)
 
 
 def machine(

@@ -8,8 +8,7 @@ from dataclasses import asdict
 from statistics import mean, median, pstdev
 from typing import Any
 
-from . import base as bases
-from . import console, guest, kernel, packages, scratch, vm
+from . import console, guest, scratch, vm
 from .base import Base
 from .kernel import Image
 from .layout import REPOSITORY
@@ -44,10 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     if args.repeats < 1:
         raise Failure(f"--repeats {args.repeats}: at least one is needed")
-    tools = (*kernel.TOOLS, *guest.TOOLS, *vm.TOOLS)
-    packages.require(tools, bases.required_packages(args.base, args.linux))
-    base = bases.obtain(args.base, args.linux)
-    image = kernel.build(base, args.pristine)
+    base, image = guest.built(args)
     parameters = (f"tidemark.repeats={args.repeats}", f"tidemark.limit={LIMIT_BYTES}")
     machine = guest.machine(args, image, base, "run", parameters)
 

@@ -3,8 +3,7 @@
 
 import argparse
 
-from . import base as bases
-from . import guest, kernel, packages, vm
+from . import guest, vm
 from .report import progress
 
 
@@ -13,10 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    tools = (*kernel.TOOLS, *guest.TOOLS, *vm.TOOLS)
-    packages.require(tools, bases.required_packages(args.base, args.linux))
-    base = bases.obtain(args.base, args.linux)
-    image = kernel.build(base, args.pristine)
+    base, image = guest.built(args)
     machine = guest.machine(args, image, base, "shell", ("loglevel=5",))
     progress("booting; Ctrl-A X leaves")
     return vm.attach(machine)

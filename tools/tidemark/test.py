@@ -4,8 +4,7 @@
 import argparse
 from collections import Counter
 
-from . import base as bases
-from . import console, guest, kernel, ktap, packages, vm
+from . import console, guest, ktap, vm
 from .report import Failure, failure, working
 
 TIMEOUT_SECONDS = 900
@@ -16,12 +15,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    tools = (*kernel.TOOLS, *guest.TOOLS, *vm.TOOLS)
-    packages.require(tools, bases.required_packages(args.base, args.linux))
     if args.pristine:
         raise Failure("PRISTINE=1: the unpatched base has nothing of ours to test")
-    base = bases.obtain(args.base, args.linux)
-    image = kernel.build(base)
+    base, image = guest.built(args)
     machine = guest.machine(args, image, base, "test", ("kunit.enable=1",))
     log = guest.log(machine)
     heard: list[str] = []

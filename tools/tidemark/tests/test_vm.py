@@ -5,7 +5,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from tidemark import vm
+from tidemark import packages, vm
 from tidemark.report import Failure
 
 
@@ -25,7 +25,7 @@ class RunTest(unittest.TestCase):
         qemu.write_text("#!/bin/sh\n" + paths + textwrap.dedent(script))
         qemu.chmod(0o755)
         machine = vm.Machine(Path("bzImage"), Path("initramfs"), "test")
-        with mock.patch.object(vm.packages, "locate", return_value=str(qemu)):
+        with mock.patch.object(packages, "locate", return_value=str(qemu)):
             return vm.run(machine, self.log, timeout, self.heard.append)
 
     def test_results_console_and_status(self) -> None:
