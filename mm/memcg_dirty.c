@@ -512,7 +512,8 @@ static void memcg_dirty_seed(struct mem_cgroup *root,
  * @memcg: the memory cgroup
  * @new: its new domain, NULL for none
  *
- * Takes one grace period.
+ * Context: memcg_dirty_mutex is held. Takes a grace period, and another one if
+ * a domain replaces a domain.
  */
 static void memcg_dirty_replace(struct mem_cgroup *memcg,
 				struct memcg_dirty_domain *new)
