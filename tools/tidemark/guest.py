@@ -7,16 +7,22 @@ import shutil
 from pathlib import Path
 
 from . import base as bases
-from . import kernel, overlay, packages, process, scratch, vm
+from . import kernel, overlay, packages, process, programs, scratch, vm
 from .base import Base
 from .kernel import Image
 from .layout import REPOSITORY, Layout
 from .report import working
 
-TOOLS = ("busybox", "cpio", "e2fsprogs", "gcc", "libc-dev", "make", "tar")
+TOOLS = (
+    *("btrfs-progs", "busybox", "cpio", "dosfstools", "e2fsprogs", "gcc", "libc-dev", "make"),
+    *("tar", "xfsprogs"),
+)
 HERE = Path(__file__).resolve().parent / "guest"
 SELFTEST = re.compile(r"tools/testing/selftests/(?P<suite>[^/]+)/(?P<name>test_\w+)\.c")
 BUSYBOX = Path("/bin/busybox")
+SCRIPTS = ("run", "shell", "test")
+# busybox has some of these, but not the file systems' own options.
+MKFS = ("mkfs.btrfs", "mkfs.ext4", "mkfs.vfat", "mkfs.xfs")
 DISK_BYTES = 4 << 30
 DISK_BYTES_PER_SECOND = 30_000_000
 # Some 5000 source files, 72 MB: on the disk at hand they take seconds rather than moments.
@@ -64,7 +70,8 @@ def _initramfs(place: Path, source: Path, layout: Layout) -> Path:
         (root / name).mkdir(parents=True)
     shutil.copy(BUSYBOX, root / "bin")
     shutil.copy(HERE / "init", root / "init")
-    for script in ("run", "shell", "test"):
+    programs.copy(MKFS, root)
+    for script in SCRIPTS:
         shutil.copy(HERE / script, root / "tidemark" / script)
     antagonist = root / "tidemark" / "antagonist"
     process.output(

@@ -29,10 +29,12 @@ CANDIDATE = re.compile(r"^(\S+):\n  Installed: .*\n  Candidate: (?!\(none\))", r
 TOOLS = {
     "bc": Tool("bc", "bc"),
     "bison": Tool("bison", "bison"),
+    "btrfs-progs": Tool("btrfs-progs", "mkfs.btrfs"),
     "busybox": Tool("busybox-static"),
     "bzip2": Tool("bzip2", "bzip2"),
     "ccache": Tool("ccache", "ccache", optional=True),
     "cpio": Tool("cpio", "cpio"),
+    "dosfstools": Tool("dosfstools", "mkfs.vfat"),
     "e2fsprogs": Tool("e2fsprogs", "mke2fs"),
     "flex": Tool("flex", "flex"),
     "gcc": Tool("gcc", "gcc"),
@@ -47,6 +49,7 @@ TOOLS = {
     "qemu": Tool("qemu-system-x86", "qemu-system-x86_64"),
     "rsync": Tool("rsync", "rsync"),
     "tar": Tool("tar", "tar"),
+    "xfsprogs": Tool("xfsprogs", "mkfs.xfs"),
     "xz": Tool("xz-utils", "xz"),
     "zstd": Tool("zstd", "zstd"),
 }
