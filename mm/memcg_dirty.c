@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Dirty page limits of memory cgroups
+ * Dirty page limits of memory cgroups: the counts
  *
- * memory.dirty_limit_in_bytes bounds the pages of a cgroup and its descendants
- * that are dirty or under writeback. The throttling is that of
- * balance_dirty_pages(), with its position ratio and pauses; this file keeps
- * the count that it works on and says which limit binds.
+ * A dirty limit bounds the pages of a cgroup and its descendants that are dirty
+ * or under writeback. This file keeps the counts; mm/memcg_dirty_limit.c has
+ * the limits, and mm/memcg_dirty_wb.c what follows from the two.
  *
  * Why another count
  *
@@ -32,15 +31,17 @@
  *
  *	A new domain must start from the number of pages that are dirty in its
  *	subtree already, no update may be missed and none be counted twice, and
- *	no CPU may be stopped or interrupted for it. The cgroups' own statistics
- *	hold, per CPU, the sum of all updates that have ever happened there. So
- *	each CPU notes at its first update for a cgroup under the new domain
- *	what this sum was before: that is where the domain's own counting starts
- *	(struct memcg_dirty_join). After a grace period every update goes to the
- *	new domain. The noted sums, and the present ones where a CPU had nothing
- *	to note since, add up to the start value. No update may come between the
- *	noting and the one that causes it: the callers see to that by disabling
- *	interrupts from before memcg_dirty_account() until the sum has changed.
+ *	no CPU may be stopped for it. The cgroups' own statistics hold, per CPU,
+ *	the sum of all updates that have ever happened there. While a domain is
+ *	being set up (memcg_dirty_joining), each CPU notes at its first update
+ *	for a cgroup under the new domain what this sum was before: that is where
+ *	the domain's own counting starts (struct memcg_dirty_join). A grace
+ *	period sees to it that all CPUs know that they have to; after another
+ *	one, every update goes to the new domain. Then the noted sums, and the
+ *	present ones where a CPU had nothing to note since, add up to the start
+ *	value. No update may come between the noting and the one that causes it:
+ *	the callers see to that by disabling interrupts from before
+ *	memcg_dirty_account() until the sum has changed.
  *
  *	The pairing, with L the updating CPU and R the task that sets the limit:
  *
@@ -53,15 +54,18 @@
  *
  *	Domains further down are treated alike: they too have a sum per CPU, and
  *	join the new domain at their first update. So limits can be set in any
- *	order. A domain that goes away needs no counting: its subtree has been
- *	counted above it all along.
+ *	order. A domain that replaces another one, for another batch, is first
+ *	put above it and starts from its count, so that there is a good count at
+ *	all times. A domain that goes away needs no counting: its subtree has
+ *	been counted above it all along.
  *
  * Lifetime
  *
  *	memcg_dirty_mutex serialises all changes. Updates and limit lookups run
  *	under RCU (updates have preemption disabled, which is as good). A domain
- *	is freed a grace period after the last pointer to it has gone, or with
- *	its cgroup, when nothing is charged there or below any more. A cgroup
+ *	is freed a grace period after the last pointer to it has gone; the last
+ *	one of a cgroup goes with that, when nothing is charged there or below
+ *	any more. A cgroup
  *	that was removed keeps its domain until then: its pages may still be
  *	dirty, and count for its ancestors. "Below" means what the css tree
  *	says: a css pins its parent. A cgroup whose controller was disabled and
@@ -72,11 +76,6 @@
  */
 
 #include <linux/atomic.h>
-#include <linux/backing-dev.h>
-#include <linux/cgroup.h>
-#include <linux/ctype.h>
-#include <linux/kstrtox.h>
-#include <linux/limits.h>
 #include <linux/list.h>
 #include <linux/memcontrol.h>
 #include <linux/minmax.h>
@@ -84,65 +83,18 @@
 #include <linux/page_counter.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
+#include <linux/rculist.h>
 #include <linux/sched.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/string.h>
 
+#include "memcg_dirty.h"
+
 /* The largest batch, in pages: what the base's own statistics tolerate. */
 #define MEMCG_DIRTY_BATCH_MAX	64UL
 
-/* A domain's shared count may be off by one part in this many of its limit. */
-#define MEMCG_DIRTY_PRECISION	64UL
-
-/**
- * struct memcg_dirty_join - how a CPU's sums entered the domain above
- * @gen: ->gen of the domain that they entered last
- * @base: the sums at that moment, in pages
- *
- * Written by its own CPU only.
- */
-struct memcg_dirty_join {
-	unsigned long gen;
-	long base[NR_MEMCG_DIRTY_ITEMS];
-};
-
-/**
- * struct memcg_dirty_percpu - a CPU's part of a domain
- * @sum: all updates on this CPU, in pages; a page that is dirtied on one CPU
- *	and cleaned on another makes a negative one
- * @unfolded: the share of @sum that the domain's shared count lacks
- * @join: since when @sum counts in the next domain up
- */
-struct memcg_dirty_percpu {
-	long sum[NR_MEMCG_DIRTY_ITEMS];
-	long unfolded[NR_MEMCG_DIRTY_ITEMS];
-	struct memcg_dirty_join join;
-};
-
-/**
- * struct memcg_dirty_domain - the count of a limited cgroup's subtree
- * @up: the next domain on the way to the root
- * @pcpu: the CPUs' parts
- * @gen: distinguishes this domain from all others before and after it
- * @batch: how many pages a CPU collects before it folds them into @folded
- * @limit: pages that may be dirty or under writeback
- * @seed: pages that were dirty or under writeback when counting began
- * @folded: pages that were added since
- */
-struct memcg_dirty_domain {
-	struct memcg_dirty_domain __rcu *up;
-	struct memcg_dirty_percpu __percpu *pcpu;
-	unsigned long gen;
-	unsigned int batch;
-	unsigned long limit;
-	long seed[NR_MEMCG_DIRTY_ITEMS];
-
-	atomic_long_t folded[NR_MEMCG_DIRTY_ITEMS] ____cacheline_aligned_in_smp;
-};
-
-static const enum node_stat_item memcg_dirty_idx[NR_MEMCG_DIRTY_ITEMS] = {
+const enum node_stat_item memcg_dirty_idx[NR_MEMCG_DIRTY_ITEMS] = {
 	[MEMCG_DIRTY]		= NR_FILE_DIRTY,
 	[MEMCG_WRITEBACK]	= NR_WRITEBACK,
 };
@@ -152,6 +104,10 @@ DEFINE_STATIC_KEY_FALSE(memcg_dirty_limit_key);
 /* Serialises changes of limits, and of the tree of domains. */
 static DEFINE_MUTEX(memcg_dirty_mutex);
 static LIST_HEAD(memcg_dirty_memcgs);
+LIST_HEAD(memcg_dirty_domains);
+
+/* CPUs are to note their sums as they enter a domain. */
+static bool memcg_dirty_joining __read_mostly;
 static unsigned long memcg_dirty_gen;
 
 /* Accounting */
@@ -165,12 +121,25 @@ static unsigned long memcg_dirty_gen;
  * back of all items to stay within a MEMCG_DIRTY_PRECISION-th of @limit. A
  * batch of one holds nothing back.
  */
-static unsigned int memcg_dirty_batch(unsigned long limit, unsigned int nr_cpus)
+unsigned int memcg_dirty_batch(unsigned long limit, unsigned int nr_cpus)
 {
 	unsigned long parts = MEMCG_DIRTY_PRECISION * NR_MEMCG_DIRTY_ITEMS *
 			      nr_cpus;
 
 	return clamp(limit / parts, 1UL, MEMCG_DIRTY_BATCH_MAX);
+}
+
+/**
+ * memcg_dirty_error - the bound on the error of a domain's shared count
+ * @batch: the domain's batch
+ * @nr_cpus: the number of possible CPUs
+ *
+ * Return: by how many pages the shared counts of all items together can differ
+ * from the pages that there are.
+ */
+unsigned long memcg_dirty_error(unsigned int batch, unsigned int nr_cpus)
+{
+	return (unsigned long)NR_MEMCG_DIRTY_ITEMS * nr_cpus * (batch - 1);
 }
 
 /**
@@ -197,9 +166,9 @@ static bool memcg_dirty_needs_join(const struct memcg_dirty_join *join,
  * Context: no other update can happen on this CPU before the caller has made
  * its own.
  */
-static noinline void memcg_dirty_join(struct memcg_dirty_join *join,
-				      const struct memcg_dirty_domain *up,
-				      long dirty, long writeback)
+static void memcg_dirty_join(struct memcg_dirty_join *join,
+			     const struct memcg_dirty_domain *up,
+			     long dirty, long writeback)
 {
 	WRITE_ONCE(join->base[MEMCG_DIRTY], dirty);
 	WRITE_ONCE(join->base[MEMCG_WRITEBACK], writeback);
@@ -209,8 +178,115 @@ static noinline void memcg_dirty_join(struct memcg_dirty_join *join,
 	smp_wmb();
 }
 
-static struct memcg_dirty_domain *
-memcg_dirty_enter(struct mem_cgroup *memcg)
+/**
+ * memcg_dirty_read - a domain's shared count
+ * @domain: the domain
+ * @item: what was counted
+ *
+ * Pages in transit between two CPUs' sums can make a count negative for a
+ * moment. Nobody is to see that.
+ *
+ * Return: the pages; off by memcg_dirty_error() at most.
+ */
+unsigned long memcg_dirty_read(const struct memcg_dirty_domain *domain,
+			       enum memcg_dirty_item item)
+{
+	long nr_pages = READ_ONCE(domain->seed[item]) +
+			atomic_long_read(&domain->folded[item]);
+
+	return max(nr_pages, 0L);
+}
+
+static void memcg_dirty_raise_peak(unsigned long *peak, unsigned long nr_pages)
+{
+	unsigned long old = READ_ONCE(*peak);
+
+	while (nr_pages > old && !try_cmpxchg(peak, &old, nr_pages))
+		;
+}
+
+/**
+ * memcg_dirty_note - take note of what a domain's shared count has come to
+ * @domain: the domain
+ */
+void memcg_dirty_note(struct memcg_dirty_domain *domain)
+{
+	/* In this order, no page that is being moved shows up in both. */
+	unsigned long writeback = memcg_dirty_read(domain, MEMCG_WRITEBACK);
+	unsigned long dirty = memcg_dirty_read(domain, MEMCG_DIRTY);
+	unsigned long limit = READ_ONCE(domain->limit);
+	bool near = dirty + writeback >= limit - limit / 16;
+
+	memcg_dirty_raise_peak(&domain->peak[MEMCG_DIRTY], dirty);
+	memcg_dirty_raise_peak(&domain->peak[MEMCG_WRITEBACK], writeback);
+	memcg_dirty_raise_peak(&domain->peak[MEMCG_DIRTY_TOTAL],
+			       dirty + writeback);
+	if (near != READ_ONCE(domain->near))
+		WRITE_ONCE(domain->near, near);
+}
+
+/*
+ * Both items at once: a page that goes from dirty to writeback is not to be seen
+ * in both counts, nor in neither, for longer than need be.
+ */
+static void memcg_dirty_fold(struct memcg_dirty_domain *domain,
+			     struct memcg_dirty_percpu *pcpu)
+{
+	long held_back, reach = domain->batch - 1;
+	int item;
+
+	for (item = 0; item < NR_MEMCG_DIRTY_ITEMS; item++) {
+		held_back = pcpu->sum[item] - (pcpu->low[item] + reach);
+		if (held_back)
+			atomic_long_add(held_back, &domain->folded[item]);
+		pcpu->low[item] = pcpu->sum[item] - reach;
+	}
+	memcg_dirty_note(domain);
+}
+
+/**
+ * memcg_dirty_add - add to a domain's count on this CPU
+ * @pcpu: this CPU's part of the domain
+ * @item: what to count
+ * @nr_pages: how many pages came, or went when negative
+ *
+ * Context: no other update can happen on this CPU.
+ *
+ * Return: %true if a batch has come together; the caller is to fold it.
+ */
+static __always_inline bool memcg_dirty_add(struct memcg_dirty_percpu *pcpu,
+					    enum memcg_dirty_item item,
+					    long nr_pages)
+{
+	long sum = pcpu->sum[item] + nr_pages;
+
+	WRITE_ONCE(pcpu->sum[item], sum);
+	return (unsigned long)(sum - pcpu->low[item]) > pcpu->width;
+}
+
+/* Count in @domain and all above, where something has to be done about it. */
+static void memcg_dirty_add_slow(struct memcg_dirty_domain *domain,
+				 enum memcg_dirty_item item, long nr_pages)
+{
+	struct memcg_dirty_percpu *pcpu;
+	struct memcg_dirty_domain *up;
+
+	for (; domain; domain = up) {
+		up = rcu_dereference_sched(domain->up);
+		pcpu = this_cpu_ptr(domain->pcpu);
+		if (READ_ONCE(memcg_dirty_joining) &&
+		    memcg_dirty_needs_join(&pcpu->join, up))
+			memcg_dirty_join(&pcpu->join, up,
+					 pcpu->sum[MEMCG_DIRTY],
+					 pcpu->sum[MEMCG_WRITEBACK]);
+		if (memcg_dirty_add(pcpu, item, nr_pages))
+			memcg_dirty_fold(domain, pcpu);
+	}
+}
+
+static noinline void memcg_dirty_account_joining(struct mem_cgroup *memcg,
+						 enum memcg_dirty_item item,
+						 long nr_pages)
 {
 	struct memcg_dirty_domain *up = rcu_dereference_sched(memcg->dirty.up);
 	struct memcg_dirty_join *join = this_cpu_ptr(memcg->dirty.join);
@@ -220,126 +296,96 @@ memcg_dirty_enter(struct mem_cgroup *memcg)
 		memcg_dirty_join(join, up,
 				 memcg_page_state_cpu(memcg, NR_FILE_DIRTY, cpu),
 				 memcg_page_state_cpu(memcg, NR_WRITEBACK, cpu));
-	return up;
+	memcg_dirty_add_slow(up, item, nr_pages);
 }
 
-/**
- * memcg_dirty_add - add to a domain's count on this CPU
- * @domain: the domain
- * @item: what to count
- * @nr_pages: how many pages came, or went when negative
- *
- * Context: no other update can happen on this CPU.
- *
- * Return: the next domain up, which is to count them as well.
- */
-static struct memcg_dirty_domain *
-memcg_dirty_add(struct memcg_dirty_domain *domain, enum memcg_dirty_item item,
-		long nr_pages)
+static noinline void memcg_dirty_account_fold(struct memcg_dirty_domain *domain,
+					      enum memcg_dirty_item item,
+					      long nr_pages)
 {
-	struct memcg_dirty_domain *up = rcu_dereference_sched(domain->up);
-	struct memcg_dirty_percpu *pcpu = this_cpu_ptr(domain->pcpu);
-	long unfolded = pcpu->unfolded[item] + nr_pages;
-
-	if (memcg_dirty_needs_join(&pcpu->join, up))
-		memcg_dirty_join(&pcpu->join, up, pcpu->sum[MEMCG_DIRTY],
-				 pcpu->sum[MEMCG_WRITEBACK]);
-
-	WRITE_ONCE(pcpu->sum[item], pcpu->sum[item] + nr_pages);
-	if (abs(unfolded) >= domain->batch) {
-		atomic_long_add(unfolded, &domain->folded[item]);
-		unfolded = 0;
-	}
-	pcpu->unfolded[item] = unfolded;
-	return up;
+	memcg_dirty_fold(domain, this_cpu_ptr(domain->pcpu));
+	memcg_dirty_add_slow(rcu_dereference_sched(domain->up), item, nr_pages);
 }
 
 /**
  * __memcg_dirty_account - memcg_dirty_account() where some cgroup has a limit
- * @memcg: the memory cgroup whose statistics are about to change
+ * @lruvec: the lruvec whose memory cgroup's statistics are about to change
  * @item: what changes
  * @nr_pages: the change, in pages
  *
+ * All that is rare is a tail call: nothing has to be saved for it.
+ *
  * Context: as for memcg_dirty_account().
  */
-void __memcg_dirty_account(struct mem_cgroup *memcg, enum memcg_dirty_item item,
-			   long nr_pages)
+notrace void __memcg_dirty_account(struct lruvec *lruvec,
+				   enum memcg_dirty_item item, long nr_pages)
 {
-	struct memcg_dirty_domain *domain = memcg_dirty_enter(memcg);
+	struct mem_cgroup *memcg = lruvec_memcg(lruvec);
+	struct memcg_dirty_domain *domain;
 
-	while (domain)
-		domain = memcg_dirty_add(domain, item, nr_pages);
+	if (unlikely(READ_ONCE(memcg_dirty_joining)))
+		return memcg_dirty_account_joining(memcg, item, nr_pages);
+
+	domain = rcu_dereference_sched(memcg->dirty.up);
+	while (domain) {
+		if (unlikely(memcg_dirty_add(this_cpu_ptr(domain->pcpu), item,
+					     nr_pages)))
+			return memcg_dirty_account_fold(domain, item, nr_pages);
+		domain = rcu_dereference_sched(domain->up);
+	}
 }
 
-/* Limits */
+/* Reading */
 
-/*
- * Pages in transit between two CPUs' sums can make a count negative for a
- * moment. Nobody is to see that.
+/**
+ * memcg_dirty_read_exact - add up a domain's count
+ * @domain: the domain
+ * @item: what was counted
+ *
+ * Return: the pages; exact as far as the CPUs stand still.
  */
-static unsigned long memcg_dirty_read(const struct memcg_dirty_domain *domain,
-				      enum memcg_dirty_item item)
+unsigned long memcg_dirty_read_exact(const struct memcg_dirty_domain *domain,
+				     enum memcg_dirty_item item)
 {
-	long nr_pages = domain->seed[item] +
-			atomic_long_read(&domain->folded[item]);
+	long nr_pages = domain->seed[item];
+	int cpu;
 
+	for_each_possible_cpu(cpu)
+		nr_pages += READ_ONCE(per_cpu_ptr(domain->pcpu, cpu)->sum[item]);
 	return max(nr_pages, 0L);
 }
 
-/*
- * balance_dirty_pages() wants limits that fit 32 bits: domain_dirty_limits()
- * caps its own likewise.
+/**
+ * memcg_dirty_read_local - add up a memory cgroup's own count
+ * @memcg: the memory cgroup
+ * @item: what to count
+ *
+ * Return: the pages that are charged to @memcg itself; exact as far as the CPUs
+ * stand still.
  */
-static void memcg_dirty_set_state(struct memcg_dirty_state *state,
-				  const struct memcg_dirty_domain *domain)
+unsigned long memcg_dirty_read_local(struct mem_cgroup *memcg,
+				     enum memcg_dirty_item item)
 {
-	state->dirty = memcg_dirty_read(domain, MEMCG_DIRTY);
-	state->writeback = memcg_dirty_read(domain, MEMCG_WRITEBACK);
-	state->thresh = min_t(unsigned long, READ_ONCE(domain->limit), UINT_MAX);
-	state->bg_thresh = state->thresh / 2;
-	state->over_bg = state->dirty > state->bg_thresh;
+	long nr_pages = READ_ONCE(memcg->dirty.left[item]);
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		nr_pages += memcg_page_state_cpu(memcg, memcg_dirty_idx[item],
+						 cpu);
+	return max(nr_pages, 0L);
 }
 
 /**
- * memcg_dirty_tighter - which of two limits leaves less room
- * @a: a limit
- * @b: another one, or one with a zero ->thresh, which is none
- *
- * Return: %true if @a is used up to a larger share than @b is.
+ * memcg_dirty_reset_peaks - let a domain's peaks start again from its counts
+ * @domain: the domain
  */
-static bool memcg_dirty_tighter(const struct memcg_dirty_state *a,
-				const struct memcg_dirty_state *b)
+void memcg_dirty_reset_peaks(struct memcg_dirty_domain *domain)
 {
-	u64 used_a = min_t(unsigned long, a->dirty + a->writeback, UINT_MAX);
-	u64 used_b = min_t(unsigned long, b->dirty + b->writeback, UINT_MAX);
+	int i;
 
-	if (!b->thresh)
-		return true;
-	return used_a * b->thresh > used_b * a->thresh;
-}
-
-bool __memcg_dirty_wb_state(struct bdi_writeback *wb,
-			    struct memcg_dirty_state *state)
-{
-	struct mem_cgroup *memcg = mem_cgroup_from_css(wb->memcg_css);
-	struct memcg_dirty_domain *domain;
-	struct memcg_dirty_state next;
-	bool over_bg = false;
-
-	rcu_read_lock();
-	for (; memcg; memcg = parent_mem_cgroup(memcg)) {
-		domain = rcu_dereference(memcg->dirty.domain);
-		if (!domain)
-			continue;
-		memcg_dirty_set_state(&next, domain);
-		over_bg |= next.over_bg;
-		if (memcg_dirty_tighter(&next, state))
-			*state = next;
-	}
-	rcu_read_unlock();
-
-	state->over_bg = over_bg;
-	return state->thresh;
+	for (i = 0; i < NR_MEMCG_DIRTY_PEAKS; i++)
+		WRITE_ONCE(domain->peak[i], 0);
+	memcg_dirty_note(domain);
 }
 
 /* Domains */
@@ -366,7 +412,8 @@ memcg_dirty_next(const struct memcg_dirty_domain *domain)
 					 lockdep_is_held(&memcg_dirty_mutex));
 }
 
-static struct memcg_dirty_domain *memcg_dirty_domain_alloc(unsigned long limit)
+static struct memcg_dirty_domain *
+memcg_dirty_domain_alloc(struct mem_cgroup *memcg)
 {
 	struct memcg_dirty_domain *domain;
 
@@ -379,8 +426,7 @@ static struct memcg_dirty_domain *memcg_dirty_domain_alloc(unsigned long limit)
 		kfree(domain);
 		return NULL;
 	}
-	domain->limit = limit;
-	domain->batch = memcg_dirty_batch(limit, num_possible_cpus());
+	domain->memcg = memcg;
 	return domain;
 }
 
@@ -390,6 +436,12 @@ static void memcg_dirty_domain_free(struct memcg_dirty_domain *domain)
 		return;
 	free_percpu(domain->pcpu);
 	kfree(domain);
+}
+
+static void memcg_dirty_domain_free_rcu(struct rcu_head *rcu)
+{
+	memcg_dirty_domain_free(container_of(rcu, struct memcg_dirty_domain,
+					     rcu));
 }
 
 /**
@@ -417,8 +469,8 @@ static void memcg_dirty_snapshot(const struct memcg_dirty_join *join,
 }
 
 /* Add the pages that were charged to @memcg itself when it joined @domain. */
-static void memcg_dirty_seed_memcg(struct memcg_dirty_domain *domain,
-				   struct mem_cgroup *memcg)
+static void memcg_dirty_seed_memcg(const struct memcg_dirty_domain *domain,
+				   struct mem_cgroup *memcg, long seed[])
 {
 	long sum[NR_MEMCG_DIRTY_ITEMS];
 	int cpu, item;
@@ -431,15 +483,16 @@ static void memcg_dirty_seed_memcg(struct memcg_dirty_domain *domain,
 		memcg_dirty_snapshot(per_cpu_ptr(memcg->dirty.join, cpu),
 				     domain->gen, sum);
 		for (item = 0; item < NR_MEMCG_DIRTY_ITEMS; item++)
-			domain->seed[item] += sum[item];
+			seed[item] += sum[item];
 	}
 	for (item = 0; item < NR_MEMCG_DIRTY_ITEMS; item++)
-		domain->seed[item] += memcg->dirty.left[item];
+		seed[item] += memcg->dirty.left[item];
 }
 
 /* Add the pages that @below had counted when it joined @domain. */
-static void memcg_dirty_seed_domain(struct memcg_dirty_domain *domain,
-				    struct memcg_dirty_domain *below)
+static void memcg_dirty_seed_domain(const struct memcg_dirty_domain *domain,
+				    const struct memcg_dirty_domain *below,
+				    long seed[])
 {
 	long sum[NR_MEMCG_DIRTY_ITEMS];
 	struct memcg_dirty_percpu *pcpu;
@@ -451,10 +504,10 @@ static void memcg_dirty_seed_domain(struct memcg_dirty_domain *domain,
 			sum[item] = READ_ONCE(pcpu->sum[item]);
 		memcg_dirty_snapshot(&pcpu->join, domain->gen, sum);
 		for (item = 0; item < NR_MEMCG_DIRTY_ITEMS; item++)
-			domain->seed[item] += sum[item];
+			seed[item] += sum[item];
 	}
 	for (item = 0; item < NR_MEMCG_DIRTY_ITEMS; item++)
-		domain->seed[item] += below->seed[item];
+		seed[item] += below->seed[item];
 }
 
 /* Is @memcg @root, or below it in the css tree? See "Lifetime" above. */
@@ -488,9 +541,9 @@ static void memcg_dirty_relink(struct mem_cgroup *root,
 	}
 }
 
-/* Count what was dirty in @root's subtree before @domain saw the updates. */
-static void memcg_dirty_seed(struct mem_cgroup *root,
-			     struct memcg_dirty_domain *domain)
+/* Add what was dirty in @root's subtree before @domain saw the updates. */
+static void memcg_dirty_seed_subtree(const struct memcg_dirty_domain *domain,
+				     struct mem_cgroup *root, long seed[])
 {
 	struct memcg_dirty_domain *below;
 	struct mem_cgroup *memcg;
@@ -499,12 +552,86 @@ static void memcg_dirty_seed(struct mem_cgroup *root,
 		if (!memcg_dirty_below(memcg, root))
 			continue;
 		if (memcg_dirty_nearest(memcg) == domain)
-			memcg_dirty_seed_memcg(domain, memcg);
+			memcg_dirty_seed_memcg(domain, memcg, seed);
 		below = memcg_dirty_own(memcg);
 		if (below && memcg_dirty_next(below) == domain)
-			memcg_dirty_seed_domain(domain, below);
+			memcg_dirty_seed_domain(domain, below, seed);
 		cond_resched();
 	}
+}
+
+/*
+ * Updates look at the seed all the while, and parts of it say nothing: a single
+ * CPU's sum may be far from zero.
+ */
+static void memcg_dirty_set_seed(struct memcg_dirty_domain *domain,
+				 const long seed[])
+{
+	int item;
+
+	for (item = 0; item < NR_MEMCG_DIRTY_ITEMS; item++)
+		WRITE_ONCE(domain->seed[item], seed[item]);
+	memcg_dirty_note(domain);
+}
+
+/*
+ * What a domain has learned survives it. Nothing points to it any more; updates
+ * and lookups that are under way may have it still.
+ */
+static void memcg_dirty_retire(struct memcg_dirty_domain *domain)
+{
+	unsigned long *peak = domain->memcg->dirty.peak;
+	int i;
+
+	for (i = 0; i < NR_MEMCG_DIRTY_PEAKS; i++)
+		WRITE_ONCE(peak[i], max(peak[i], domain->peak[i]));
+	static_branch_dec(&memcg_dirty_limit_key);
+	call_rcu(&domain->rcu, memcg_dirty_domain_free_rcu);
+}
+
+/* A domain that has a limit, but nothing to count yet. */
+static void memcg_dirty_setup(struct memcg_dirty_domain *domain,
+			      unsigned int batch)
+{
+	struct memcg_dirty_percpu *pcpu;
+	int cpu, item;
+
+	domain->batch = batch;
+	for_each_possible_cpu(cpu) {
+		pcpu = per_cpu_ptr(domain->pcpu, cpu);
+		for (item = 0; item < NR_MEMCG_DIRTY_ITEMS; item++)
+			pcpu->low[item] = 1L - batch;
+		pcpu->width = 2UL * (batch - 1);
+	}
+}
+
+/* Have all that counts in @old under @memcg, or @old itself, count in @new too. */
+static void memcg_dirty_insert(struct mem_cgroup *memcg,
+			       struct memcg_dirty_domain *new)
+{
+	struct memcg_dirty_domain *old = memcg_dirty_own(memcg);
+	long seed[NR_MEMCG_DIRTY_ITEMS] = {};
+	struct memcg_dirty_domain *above;
+
+	above = old ? memcg_dirty_next(old) : memcg_dirty_nearest(memcg);
+	new->gen = ++memcg_dirty_gen;
+	RCU_INIT_POINTER(new->up, above);
+
+	WRITE_ONCE(memcg_dirty_joining, true);
+	/* From here on, all CPUs note their sums. */
+	synchronize_rcu();
+	if (old)
+		rcu_assign_pointer(old->up, new);
+	else
+		memcg_dirty_relink(memcg, above, new);
+	/* From here on, no CPU passes @new by. */
+	synchronize_rcu();
+	if (old)
+		memcg_dirty_seed_domain(new, old, seed);
+	else
+		memcg_dirty_seed_subtree(new, memcg, seed);
+	memcg_dirty_set_seed(new, seed);
+	WRITE_ONCE(memcg_dirty_joining, false);
 }
 
 /**
@@ -512,37 +639,27 @@ static void memcg_dirty_seed(struct mem_cgroup *root,
  * @memcg: the memory cgroup
  * @new: its new domain, NULL for none
  *
- * Context: memcg_dirty_mutex is held. Takes a grace period, and another one if
- * a domain replaces a domain.
+ * Context: memcg_dirty_mutex is held. Takes two grace periods if there is a new
+ * domain.
  */
 static void memcg_dirty_replace(struct mem_cgroup *memcg,
 				struct memcg_dirty_domain *new)
 {
 	struct memcg_dirty_domain *old = memcg_dirty_own(memcg);
-	struct memcg_dirty_domain *above;
 
-	above = old ? memcg_dirty_next(old) : memcg_dirty_nearest(memcg);
 	if (new) {
 		static_branch_inc(&memcg_dirty_limit_key);
-		new->gen = ++memcg_dirty_gen;
-		RCU_INIT_POINTER(new->up, above);
-	} else {
-		RCU_INIT_POINTER(memcg->dirty.domain, NULL);
+		memcg_dirty_insert(memcg, new);
+		list_add_rcu(&new->node, &memcg_dirty_domains);
 	}
-
-	memcg_dirty_relink(memcg, old ?: above, new ?: above);
-	synchronize_rcu();
-	if (new) {
-		memcg_dirty_seed(memcg, new);
-		rcu_assign_pointer(memcg->dirty.domain, new);
-		/* Limit lookups may have @old still. */
-		if (old)
-			synchronize_rcu();
+	rcu_assign_pointer(memcg->dirty.domain, new);
+	if (old) {
+		memcg_dirty_relink(memcg, old, new ?: memcg_dirty_next(old));
+		list_del_rcu(&old->node);
+		if (new)
+			memcpy(new->shared, old->shared, sizeof(new->shared));
+		memcg_dirty_retire(old);
 	}
-
-	if (old)
-		static_branch_dec(&memcg_dirty_limit_key);
-	memcg_dirty_domain_free(old);
 }
 
 /*
@@ -550,50 +667,58 @@ static void memcg_dirty_replace(struct mem_cgroup *memcg,
  * back more than that in the old domain, for as long as they see no update;
  * with a larger one, staying would cost the shared count more updates.
  *
- * Returns @new if it was not needed.
+ * Returns @new if it was not needed. Without @new, the old one has to do.
  */
 static struct memcg_dirty_domain *
-memcg_dirty_change_limit(struct mem_cgroup *memcg,
-			 struct memcg_dirty_domain *new)
+memcg_dirty_change(struct mem_cgroup *memcg, struct memcg_dirty_domain *new)
 {
 	struct memcg_dirty_domain *old = memcg_dirty_own(memcg);
 
-	if (old && new->batch == old->batch) {
-		WRITE_ONCE(old->limit, new->limit);
+	if (new) {
+		memcg_dirty_apply(memcg, new);
+		memcg_dirty_setup(new, memcg_dirty_batch(min(new->limit,
+							     2 * new->background),
+							 num_possible_cpus()));
+	}
+	if (old && (!new || new->batch == old->batch)) {
+		memcg_dirty_apply(memcg, old);
 		return new;
 	}
-	memcg_dirty_replace(memcg, new);
+	if (new)
+		memcg_dirty_replace(memcg, new);
 	return NULL;
 }
 
 /**
- * memcg_dirty_set_limit - set, change or remove a cgroup's dirty limit
+ * memcg_dirty_set - set, change or remove one of a cgroup's dirty limits
  * @memcg: the memory cgroup
- * @limit: the limit in pages, PAGE_COUNTER_MAX for none
+ * @which: the limit
+ * @setting: its new value
  *
- * Context: may sleep, for a grace period or two.
+ * Context: may sleep, for two grace periods and those of others' changes.
  *
- * Return: 0, or -ENOMEM with the old limit in force.
+ * Return: 0, or -ENOMEM with the old limit in force; removing one does not
+ * fail.
  */
-static int memcg_dirty_set_limit(struct mem_cgroup *memcg, unsigned long limit)
+int memcg_dirty_set(struct mem_cgroup *memcg, enum memcg_dirty_limit which,
+		    const struct memcg_dirty_setting *setting)
 {
-	struct memcg_dirty_domain *new = NULL;
-
 	/* Not under the mutex: the allocation may reclaim, and mkdir wait. */
-	if (limit != PAGE_COUNTER_MAX) {
-		new = memcg_dirty_domain_alloc(limit);
-		if (!new)
-			return -ENOMEM;
-	}
+	struct memcg_dirty_domain *new = memcg_dirty_domain_alloc(memcg);
+
+	if (!new && memcg_dirty_is_set(setting))
+		return -ENOMEM;
 
 	mutex_lock(&memcg_dirty_mutex);
-	if (new)
-		new = memcg_dirty_change_limit(memcg, new);
+	memcg_dirty_store(memcg, which, setting);
+	if (memcg_dirty_any_set(memcg))
+		new = memcg_dirty_change(memcg, new);
 	else if (memcg_dirty_own(memcg))
 		memcg_dirty_replace(memcg, NULL);
 	mutex_unlock(&memcg_dirty_mutex);
 
 	memcg_dirty_domain_free(new);
+	memcg_dirty_wake_subtrees();
 	return 0;
 }
 
@@ -608,6 +733,7 @@ static int memcg_dirty_set_limit(struct mem_cgroup *memcg, unsigned long limit)
 int memcg_dirty_alloc(struct mem_cgroup *memcg)
 {
 	INIT_LIST_HEAD(&memcg->dirty.node);
+	memcg_dirty_init_settings(memcg);
 	memcg->dirty.join = alloc_percpu_gfp(struct memcg_dirty_join,
 					     GFP_KERNEL_ACCOUNT);
 	return memcg->dirty.join ? 0 : -ENOMEM;
@@ -632,14 +758,19 @@ void memcg_dirty_online(struct mem_cgroup *memcg)
 }
 
 /**
- * memcg_dirty_reset - forget a memory cgroup's limit
+ * memcg_dirty_reset - forget a memory cgroup's limits
  * @memcg: a cgroup for which the memory controller has been disabled
  *
  * Context: cgroup_mutex is held.
  */
 void memcg_dirty_reset(struct mem_cgroup *memcg)
 {
-	memcg_dirty_set_limit(memcg, PAGE_COUNTER_MAX);
+	mutex_lock(&memcg_dirty_mutex);
+	memcg_dirty_store(memcg, MEMCG_DIRTY_LIMIT, &memcg_dirty_unset);
+	memcg_dirty_store(memcg, MEMCG_DIRTY_BACKGROUND, &memcg_dirty_unset);
+	if (memcg_dirty_own(memcg))
+		memcg_dirty_replace(memcg, NULL);
+	mutex_unlock(&memcg_dirty_mutex);
 }
 
 /* Leave to the parent what @memcg's statistics leave there. */
@@ -647,14 +778,15 @@ static void memcg_dirty_bequeath(struct mem_cgroup *memcg)
 {
 	struct mem_cgroup *parent = parent_mem_cgroup(memcg);
 	int cpu, item;
+	long left;
 
 	for (item = 0; item < NR_MEMCG_DIRTY_ITEMS; item++) {
+		left = memcg->dirty.left[item] + parent->dirty.left[item];
 		for_each_possible_cpu(cpu)
-			memcg->dirty.left[item] +=
-				memcg_page_state_cpu(memcg,
+			left += memcg_page_state_cpu(memcg,
 						     memcg_dirty_idx[item],
 						     cpu);
-		parent->dirty.left[item] += memcg->dirty.left[item];
+		WRITE_ONCE(parent->dirty.left[item], left);
 	}
 }
 
@@ -677,112 +809,14 @@ void memcg_dirty_free(struct mem_cgroup *memcg)
 		memcg_dirty_bequeath(memcg);
 		list_del(&memcg->dirty.node);
 	}
-	if (domain)
-		static_branch_dec(&memcg_dirty_limit_key);
+	if (domain) {
+		list_del_rcu(&domain->node);
+		memcg_dirty_retire(domain);
+	}
 	mutex_unlock(&memcg_dirty_mutex);
 
-	memcg_dirty_domain_free(domain);
 	free_percpu(memcg->dirty.join);
 }
-
-/* Files */
-
-/**
- * memcg_dirty_parse_limit - parse a limit in bytes
- * @buf: decimal digits with an optional suffix K, M, G, T, P or E, or "max";
- *	stripped; the suffix is cut off
- * @limit: the result in pages, rounded down; PAGE_COUNTER_MAX for "max"
- *
- * Unlike page_counter_memparse(), this does not take a number that overflows
- * for a small one, nor one too large for a limit for "max".
- *
- * Return: 0; -EINVAL for anything else or less than a page; -ERANGE for what
- * does not fit.
- */
-static int memcg_dirty_parse_limit(char *buf, unsigned long *limit)
-{
-	static const char suffixes[] = "kmgtpe";
-	size_t len = strlen(buf);
-	const char *suffix;
-	int shift = 0;
-	u64 bytes;
-	int err;
-
-	if (!strcmp(buf, "max")) {
-		*limit = PAGE_COUNTER_MAX;
-		return 0;
-	}
-
-	suffix = len ? strchr(suffixes, tolower(buf[len - 1])) : NULL;
-	if (suffix) {
-		shift = 10 * (suffix - suffixes + 1);
-		buf[--len] = '\0';
-	}
-	/* kstrtou64() takes a sign and a line feed as well. */
-	if (!len || !isdigit(buf[0]) || !isdigit(buf[len - 1]))
-		return -EINVAL;
-	err = kstrtou64(buf, 10, &bytes);
-	if (err)
-		return err;
-	if (bytes > U64_MAX >> shift ||
-	    (bytes << shift) / PAGE_SIZE >= PAGE_COUNTER_MAX)
-		return -ERANGE;
-	if (bytes << shift < PAGE_SIZE)
-		return -EINVAL;
-	*limit = (bytes << shift) / PAGE_SIZE;
-	return 0;
-}
-
-static int memcg_dirty_limit_show(struct seq_file *m, void *v)
-{
-	struct mem_cgroup *memcg = mem_cgroup_from_seq(m);
-	unsigned long limit = PAGE_COUNTER_MAX;
-	struct memcg_dirty_domain *domain;
-
-	rcu_read_lock();
-	domain = rcu_dereference(memcg->dirty.domain);
-	if (domain)
-		limit = READ_ONCE(domain->limit);
-	rcu_read_unlock();
-
-	if (limit == PAGE_COUNTER_MAX)
-		seq_puts(m, "max\n");
-	else
-		seq_printf(m, "%llu\n", (u64)limit * PAGE_SIZE);
-	return 0;
-}
-
-static ssize_t memcg_dirty_limit_write(struct kernfs_open_file *of, char *buf,
-				       size_t nbytes, loff_t off)
-{
-	struct mem_cgroup *memcg = mem_cgroup_from_css(of_css(of));
-	unsigned long limit;
-	int err;
-
-	err = memcg_dirty_parse_limit(strstrip(buf), &limit);
-	if (!err)
-		err = memcg_dirty_set_limit(memcg, limit);
-	return err ?: nbytes;
-}
-
-static struct cftype memcg_dirty_files[] = {
-	{
-		.name = "dirty_limit_in_bytes",
-		.flags = CFTYPE_NOT_ON_ROOT,
-		.seq_show = memcg_dirty_limit_show,
-		.write = memcg_dirty_limit_write,
-	},
-	{ }	/* terminate */
-};
-
-static int __init memcg_dirty_init(void)
-{
-	if (!mem_cgroup_disabled())
-		WARN_ON(cgroup_add_dfl_cftypes(&memory_cgrp_subsys,
-					       memcg_dirty_files));
-	return 0;
-}
-subsys_initcall(memcg_dirty_init);
 
 #ifdef CONFIG_MEMCG_DIRTY_LIMIT_KUNIT_TEST
 #include "tests/memcg_dirty_kunit.c"

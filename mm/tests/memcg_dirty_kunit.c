@@ -1,79 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests for dirty limits: the arithmetic, and the counters of domains
- * that are stacked, seeded and replaced while updates go on.
+ * KUnit tests for dirty domains: batches, and counters that are stacked, seeded
+ * and replaced while updates go on.
  *
  * Included by mm/memcg_dirty.c.
  */
 #include <kunit/test.h>
 #include <linux/sizes.h>
-
-struct memcg_dirty_parse_case {
-	const char *text;
-	int err;
-	unsigned long pages;
-};
-
-#define PAGES(bytes)	((unsigned long)((bytes) / PAGE_SIZE))
-
-static const struct memcg_dirty_parse_case memcg_dirty_parse_cases[] = {
-	{ "max", 0, PAGE_COUNTER_MAX },
-	{ "1048576", 0, PAGES(SZ_1M) },
-	{ "1024K", 0, PAGES(SZ_1M) },
-	{ "40M", 0, PAGES(40 * SZ_1M) },
-	{ "40m", 0, PAGES(40 * SZ_1M) },
-	{ "2G", 0, PAGES(2ULL * SZ_1G) },
-	{ "1048577", 0, PAGES(SZ_1M) },
-	{ "", -EINVAL },
-	{ "0", -EINVAL },
-	{ "1", -EINVAL },
-	{ "1K", -EINVAL },
-	{ "-1", -EINVAL },
-	{ "12x", -EINVAL },
-	{ "x", -EINVAL },
-	{ "M", -EINVAL },
-	{ "1 M", -EINVAL },
-	{ "1MM", -EINVAL },
-	{ "maximum", -EINVAL },
-	{ "0x100000", -EINVAL },
-	{ "+1M", -EINVAL },
-	{ "1048576\nM", -EINVAL },
-	{ "16E", -ERANGE },
-	{ "18446744073709551615", -ERANGE },
-	{ "18446744073709551616", -ERANGE },
-	{ "123456789012345678901234567890", -ERANGE },
-};
-
-static void memcg_dirty_test_parse(struct kunit *test)
-{
-	const struct memcg_dirty_parse_case *c;
-	unsigned long pages;
-	char buf[64];
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(memcg_dirty_parse_cases); i++) {
-		c = &memcg_dirty_parse_cases[i];
-		pages = 4711;
-		strscpy(buf, c->text, sizeof(buf));
-		KUNIT_EXPECT_EQ_MSG(test, memcg_dirty_parse_limit(buf, &pages),
-				    c->err, "\"%s\"", c->text);
-		KUNIT_EXPECT_EQ_MSG(test, pages, c->err ? 4711 : c->pages,
-				    "\"%s\"", c->text);
-	}
-}
-
-/* One page is the smallest limit, whatever the page size. */
-static void memcg_dirty_test_parse_page(struct kunit *test)
-{
-	unsigned long pages = 0;
-	char buf[32];
-
-	snprintf(buf, sizeof(buf), "%lu", PAGE_SIZE);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_parse_limit(buf, &pages), 0);
-	KUNIT_EXPECT_EQ(test, pages, 1UL);
-	snprintf(buf, sizeof(buf), "%lu", PAGE_SIZE - 1);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_parse_limit(buf, &pages), -EINVAL);
-}
 
 /* What all CPUs can hold back stays below a 64th of the limit. */
 static void memcg_dirty_test_batch(struct kunit *test)
@@ -86,8 +19,7 @@ static void memcg_dirty_test_batch(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(cpus); i++) {
 		for (limit = 1; limit && limit <= UINT_MAX; limit <<= 1) {
 			batch = memcg_dirty_batch(limit, cpus[i]);
-			held_back = (batch - 1UL) * cpus[i] *
-				    NR_MEMCG_DIRTY_ITEMS;
+			held_back = memcg_dirty_error(batch, cpus[i]);
 			KUNIT_EXPECT_GE(test, batch, 1U);
 			KUNIT_EXPECT_LE(test, batch, 64U);
 			KUNIT_EXPECT_LE_MSG(test, held_back, limit / 64,
@@ -95,28 +27,11 @@ static void memcg_dirty_test_batch(struct kunit *test)
 					    cpus[i]);
 		}
 	}
-	KUNIT_EXPECT_EQ(test, memcg_dirty_batch(PAGES(SZ_1G), 2), 64U);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_batch(SZ_1G / PAGE_SIZE, 2),
+			64U);
 	KUNIT_EXPECT_EQ(test, memcg_dirty_batch(1, 1), 1U);
-}
-
-static void memcg_dirty_test_tighter(struct kunit *test)
-{
-	struct memcg_dirty_state none = {};
-	struct memcg_dirty_state small = { .dirty = 50, .thresh = 100 };
-	struct memcg_dirty_state large = {
-		.dirty = 300, .writeback = 300, .thresh = 1000
-	};
-	struct memcg_dirty_state huge = {
-		.dirty = UINT_MAX, .thresh = UINT_MAX
-	};
-
-	KUNIT_EXPECT_TRUE(test, memcg_dirty_tighter(&small, &none));
-	KUNIT_EXPECT_TRUE(test, memcg_dirty_tighter(&large, &small));
-	KUNIT_EXPECT_FALSE(test, memcg_dirty_tighter(&small, &large));
-	KUNIT_EXPECT_FALSE(test, memcg_dirty_tighter(&small, &small));
-	/* The products do not overflow. */
-	KUNIT_EXPECT_TRUE(test, memcg_dirty_tighter(&huge, &large));
-	KUNIT_EXPECT_FALSE(test, memcg_dirty_tighter(&large, &huge));
+	KUNIT_EXPECT_EQ(test, memcg_dirty_error(1, 128), 0UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_error(4, 16), 96UL);
 }
 
 KUNIT_DEFINE_ACTION_WRAPPER(memcg_dirty_test_free, memcg_dirty_domain_free,
@@ -126,13 +41,15 @@ static struct memcg_dirty_domain *
 memcg_dirty_test_domain(struct kunit *test, unsigned long limit,
 			unsigned long gen, struct memcg_dirty_domain *up)
 {
-	struct memcg_dirty_domain *domain = memcg_dirty_domain_alloc(limit);
+	struct memcg_dirty_domain *domain = memcg_dirty_domain_alloc(NULL);
 
 	KUNIT_ASSERT_NOT_NULL(test, domain);
 	KUNIT_ASSERT_EQ(test, 0,
 			kunit_add_action_or_reset(test, memcg_dirty_test_free,
 						  domain));
 	domain->gen = gen;
+	domain->limit = limit;
+	memcg_dirty_setup(domain, memcg_dirty_batch(limit, num_possible_cpus()));
 	RCU_INIT_POINTER(domain->up, up);
 	return domain;
 }
@@ -143,8 +60,7 @@ static void memcg_dirty_test_update(struct memcg_dirty_domain *domain,
 	unsigned long flags;
 
 	local_irq_save(flags);
-	while (domain)
-		domain = memcg_dirty_add(domain, item, nr_pages);
+	memcg_dirty_add_slow(domain, item, nr_pages);
 	local_irq_restore(flags);
 }
 
@@ -158,15 +74,68 @@ static void memcg_dirty_test_stacked(struct kunit *test)
 
 	memcg_dirty_test_update(lower, MEMCG_DIRTY, 10);
 	memcg_dirty_test_update(upper, MEMCG_DIRTY, 5);
-	memcg_dirty_test_update(lower, MEMCG_WRITEBACK, 200);
 
 	/* With a limit of one page nothing is held back. */
 	KUNIT_EXPECT_EQ(test, memcg_dirty_read(upper, MEMCG_DIRTY), 15UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_read(upper, MEMCG_WRITEBACK), 200UL);
 	/* With a large one, less than a batch is. */
 	KUNIT_EXPECT_GT(test, lower->batch, 10U);
 	KUNIT_EXPECT_EQ(test, memcg_dirty_read(lower, MEMCG_DIRTY), 0UL);
+
+	memcg_dirty_test_update(lower, MEMCG_WRITEBACK, 200);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_read(upper, MEMCG_WRITEBACK), 200UL);
 	KUNIT_EXPECT_EQ(test, memcg_dirty_read(lower, MEMCG_WRITEBACK), 200UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_read(lower, MEMCG_DIRTY), 10UL);
+}
+
+/* What moves from one item to the other does not show up in both, nor in none. */
+static void memcg_dirty_test_fold_both(struct kunit *test)
+{
+	struct memcg_dirty_domain *domain;
+	int i;
+
+	domain = memcg_dirty_test_domain(test, UINT_MAX, 1, NULL);
+	for (i = 0; i < domain->batch; i++) {
+		memcg_dirty_test_update(domain, MEMCG_DIRTY, -1);
+		memcg_dirty_test_update(domain, MEMCG_WRITEBACK, 1);
+	}
+	/* The last move is in transit at most. */
+	KUNIT_EXPECT_LE(test, abs(atomic_long_read(&domain->folded[0]) +
+				  atomic_long_read(&domain->folded[1])), 1L);
+}
+
+/* The exact count has what the CPUs hold back. */
+static void memcg_dirty_test_exact(struct kunit *test)
+{
+	struct memcg_dirty_domain *domain;
+
+	domain = memcg_dirty_test_domain(test, UINT_MAX, 1, NULL);
+	domain->seed[MEMCG_DIRTY] = 3;
+	memcg_dirty_test_update(domain, MEMCG_DIRTY, 4);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_read(domain, MEMCG_DIRTY), 3UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_read_exact(domain, MEMCG_DIRTY), 7UL);
+	memcg_dirty_test_update(domain, MEMCG_DIRTY, -9);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_read_exact(domain, MEMCG_DIRTY), 0UL);
+}
+
+/* Peaks stay until they are reset; a limit is near in its last 16th. */
+static void memcg_dirty_test_note(struct kunit *test)
+{
+	struct memcg_dirty_domain *domain;
+
+	domain = memcg_dirty_test_domain(test, 160, 1, NULL);
+	memcg_dirty_test_update(domain, MEMCG_DIRTY, 149);
+	KUNIT_EXPECT_FALSE(test, domain->near);
+	memcg_dirty_test_update(domain, MEMCG_WRITEBACK, 1);
+	KUNIT_EXPECT_TRUE(test, domain->near);
+	memcg_dirty_test_update(domain, MEMCG_DIRTY, -100);
+	KUNIT_EXPECT_FALSE(test, domain->near);
+
+	KUNIT_EXPECT_EQ(test, domain->peak[MEMCG_DIRTY], 149UL);
+	KUNIT_EXPECT_EQ(test, domain->peak[MEMCG_WRITEBACK], 1UL);
+	KUNIT_EXPECT_EQ(test, domain->peak[MEMCG_DIRTY_TOTAL], 150UL);
+	memcg_dirty_reset_peaks(domain);
+	KUNIT_EXPECT_EQ(test, domain->peak[MEMCG_DIRTY], 49UL);
+	KUNIT_EXPECT_EQ(test, domain->peak[MEMCG_DIRTY_TOTAL], 50UL);
 }
 
 /* A count below zero is an artefact of reading; nobody is to see it. */
@@ -215,16 +184,20 @@ static void memcg_dirty_test_snapshot(struct kunit *test)
 static void memcg_dirty_test_seed(struct kunit *test)
 {
 	struct memcg_dirty_domain *upper, *lower;
+	long seed[NR_MEMCG_DIRTY_ITEMS] = {};
 
 	lower = memcg_dirty_test_domain(test, 1, 1, NULL);
 	lower->seed[MEMCG_DIRTY] = 100;
 	memcg_dirty_test_update(lower, MEMCG_DIRTY, 10);
 
+	WRITE_ONCE(memcg_dirty_joining, true);
 	upper = memcg_dirty_test_domain(test, 1, 2, NULL);
 	rcu_assign_pointer(lower->up, upper);
 	memcg_dirty_test_update(lower, MEMCG_DIRTY, -4);
 	memcg_dirty_test_update(lower, MEMCG_WRITEBACK, 4);
-	memcg_dirty_seed_domain(upper, lower);
+	memcg_dirty_seed_domain(upper, lower, seed);
+	memcg_dirty_set_seed(upper, seed);
+	WRITE_ONCE(memcg_dirty_joining, false);
 	memcg_dirty_test_update(lower, MEMCG_DIRTY, 1);
 
 	KUNIT_EXPECT_EQ(test, memcg_dirty_read(lower, MEMCG_DIRTY), 107UL);
@@ -236,14 +209,18 @@ static void memcg_dirty_test_seed(struct kunit *test)
 static void memcg_dirty_test_reseed(struct kunit *test)
 {
 	struct memcg_dirty_domain *first, *second, *lower;
+	long seed[NR_MEMCG_DIRTY_ITEMS] = {};
 
 	first = memcg_dirty_test_domain(test, 1, 1, NULL);
 	lower = memcg_dirty_test_domain(test, 1, 2, first);
 	memcg_dirty_test_update(lower, MEMCG_DIRTY, 30);
 
+	WRITE_ONCE(memcg_dirty_joining, true);
 	second = memcg_dirty_test_domain(test, 1, 3, NULL);
 	rcu_assign_pointer(lower->up, second);
-	memcg_dirty_seed_domain(second, lower);
+	memcg_dirty_seed_domain(second, lower, seed);
+	memcg_dirty_set_seed(second, seed);
+	WRITE_ONCE(memcg_dirty_joining, false);
 	memcg_dirty_test_update(lower, MEMCG_DIRTY, 5);
 
 	KUNIT_EXPECT_EQ(test, memcg_dirty_read(first, MEMCG_DIRTY), 30UL);
@@ -251,11 +228,11 @@ static void memcg_dirty_test_reseed(struct kunit *test)
 }
 
 static struct kunit_case memcg_dirty_cases[] = {
-	KUNIT_CASE(memcg_dirty_test_parse),
-	KUNIT_CASE(memcg_dirty_test_parse_page),
 	KUNIT_CASE(memcg_dirty_test_batch),
-	KUNIT_CASE(memcg_dirty_test_tighter),
 	KUNIT_CASE(memcg_dirty_test_stacked),
+	KUNIT_CASE(memcg_dirty_test_fold_both),
+	KUNIT_CASE(memcg_dirty_test_exact),
+	KUNIT_CASE(memcg_dirty_test_note),
 	KUNIT_CASE(memcg_dirty_test_negative),
 	KUNIT_CASE(memcg_dirty_test_snapshot),
 	KUNIT_CASE(memcg_dirty_test_seed),

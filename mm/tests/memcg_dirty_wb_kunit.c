@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests for dirty limits: which limit binds, who is spared, and how close
+ * to a limit tasks look again.
+ *
+ * Included by mm/memcg_dirty_wb.c.
+ */
+#include <kunit/test.h>
+
+static void memcg_dirty_test_tighter(struct kunit *test)
+{
+	struct memcg_dirty_state none = {};
+	struct memcg_dirty_state small = { .dirty = 50, .thresh = 100 };
+	struct memcg_dirty_state large = {
+		.dirty = 300, .writeback = 300, .thresh = 1000
+	};
+	struct memcg_dirty_state huge = {
+		.dirty = UINT_MAX, .thresh = UINT_MAX
+	};
+
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_tighter(&small, &none));
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_tighter(&large, &small));
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_tighter(&small, &large));
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_tighter(&small, &small));
+	/* The products do not overflow. */
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_tighter(&huge, &large));
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_tighter(&large, &huge));
+}
+
+/* The strictest limit stays; so does the wish for background writeback. */
+static void memcg_dirty_test_tighten(struct kunit *test)
+{
+	struct memcg_dirty_state state = {};
+	struct memcg_dirty_state background = {
+		.dirty = 9, .bg_thresh = 5, .over_bg = true, .cgroup = 1
+	};
+	struct memcg_dirty_state loose = {
+		.dirty = 10, .thresh = 100, .cgroup = 2
+	};
+	struct memcg_dirty_state tight = {
+		.dirty = 90, .thresh = 100, .cgroup = 3
+	};
+
+	memcg_dirty_tighten(&state, &background);
+	KUNIT_EXPECT_EQ(test, state.thresh, 0UL);
+	KUNIT_EXPECT_EQ(test, state.cgroup, 1ULL);
+	memcg_dirty_tighten(&state, &loose);
+	KUNIT_EXPECT_EQ(test, state.cgroup, 2ULL);
+	memcg_dirty_tighten(&state, &tight);
+	memcg_dirty_tighten(&state, &loose);
+	memcg_dirty_tighten(&state, &background);
+	KUNIT_EXPECT_EQ(test, state.cgroup, 3ULL);
+	KUNIT_EXPECT_TRUE(test, state.over_bg);
+}
+
+/* What the count may be wrong by is taken off, and the result fits 32 bits. */
+static void memcg_dirty_test_hold(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, memcg_dirty_hold(100, 0), 100UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_hold(6400, 100), 6300UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_hold(1, 0), 1UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_hold(5, 9), 1UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_hold(ULONG_MAX, 0),
+			(unsigned long)UINT_MAX);
+}
+
+/* A quarter of the fair share, for as long as the limit holds. */
+static void memcg_dirty_test_light(struct kunit *test)
+{
+	struct memcg_dirty_state state = {
+		.dirty = 6000, .writeback = 400, .thresh = 6400,
+		.bg_thresh = 3200
+	};
+
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 0, 1));
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 1600, 1));
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_light(&state, 1601, 1));
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 800, 2));
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_light(&state, 801, 2));
+	/* A 64th beyond the limit, but no more. */
+	state.writeback += 100;
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 0, 1));
+	state.writeback++;
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_light(&state, 0, 1));
+}
+
+/* Who is spared may pass, and more than that is not hidden. */
+static void memcg_dirty_test_spare(struct kunit *test)
+{
+	struct memcg_dirty_state state = {
+		.dirty = 5000, .writeback = 1400, .thresh = 6400,
+		.bg_thresh = 3200
+	};
+
+	memcg_dirty_spare(&state);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_used(&state),
+			memcg_dirty_freerun(&state));
+	KUNIT_EXPECT_EQ(test, state.writeback, 1400UL);
+	state.dirty = 10;
+	memcg_dirty_spare(&state);
+	KUNIT_EXPECT_EQ(test, state.dirty, 10UL);
+}
+
+static void memcg_dirty_test_active(struct kunit *test)
+{
+	struct memcg_dirty dirty = { .active = { 3, 5 }, .epoch = 7 };
+
+	/* Within an epoch nothing changes. */
+	memcg_dirty_turn_epoch(&dirty, 7);
+	KUNIT_EXPECT_EQ(test, dirty.active[0], 3U);
+	KUNIT_EXPECT_EQ(test, dirty.active[1], 5U);
+	/* The last epoch is remembered, and none before it. */
+	memcg_dirty_turn_epoch(&dirty, 8);
+	KUNIT_EXPECT_EQ(test, dirty.active[0], 0U);
+	KUNIT_EXPECT_EQ(test, dirty.active[1], 3U);
+	dirty.active[0] = 2;
+	memcg_dirty_turn_epoch(&dirty, 10);
+	KUNIT_EXPECT_EQ(test, dirty.active[1], 0U);
+}
+
+static void memcg_dirty_test_interval(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 0), 101UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 6336), 2UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 6337), 1UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 6400), 1UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 9000), 1UL);
+}
+
+static void memcg_dirty_test_room(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, memcg_dirty_room(400), 300UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_room(1), 1UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_room(0), 1UL);
+}
+
+static struct kunit_case memcg_dirty_wb_cases[] = {
+	KUNIT_CASE(memcg_dirty_test_tighter),
+	KUNIT_CASE(memcg_dirty_test_tighten),
+	KUNIT_CASE(memcg_dirty_test_hold),
+	KUNIT_CASE(memcg_dirty_test_light),
+	KUNIT_CASE(memcg_dirty_test_spare),
+	KUNIT_CASE(memcg_dirty_test_active),
+	KUNIT_CASE(memcg_dirty_test_interval),
+	KUNIT_CASE(memcg_dirty_test_room),
+	{}
+};
+
+static struct kunit_suite memcg_dirty_wb_suite = {
+	.name = "memcg_dirty_wb",
+	.test_cases = memcg_dirty_wb_cases,
+};
+
+kunit_test_suite(memcg_dirty_wb_suite);
