@@ -20,7 +20,7 @@ TOOLS = (
 HERE = Path(__file__).resolve().parent / "guest"
 SELFTEST = re.compile(r"tools/testing/selftests/(?P<suite>[^/]+)/(?P<name>test_\w+)\.c")
 BUSYBOX = Path("/bin/busybox")
-SCRIPTS = ("run", "shell", "test")
+SCRIPTS = ("kselftests", "run", "shell", "test", "v1")
 # busybox has some of these, but not the file systems' own options.
 MKFS = ("mkfs.btrfs", "mkfs.ext4", "mkfs.vfat", "mkfs.xfs")
 DISK_BYTES = 4 << 30

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Boots the patched kernel, whose KUnit suites run at boot, and runs our kselftests in it."""
+"""Boots the patched kernel, whose KUnit suites run at boot, and runs our kselftests in it.
+
+A second boot is for cgroup v1: with the memory controller there, v2 has none.
+"""
 
 import argparse
 from collections import Counter
+from pathlib import Path
 
 from . import console, guest, ktap, vm
 from .report import Failure, failure, working
 
 TIMEOUT_SECONDS = 900
+KUNIT = "kunit.enable=1"
+BOOTS = {"test": (KUNIT,), "v1": ("kunit.enable=0",)}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,17 +24,25 @@ def main(args: argparse.Namespace) -> int:
     if args.pristine:
         raise Failure("PRISTINE=1: the unpatched base has nothing of ours to test")
     base, image = guest.built(args)
-    machine = guest.machine(args, image, base, "test", ("kunit.enable=1",))
+    cases: list[ktap.Case] = []
+    for mode, parameters in BOOTS.items():
+        machine = guest.machine(args, image, base, mode, parameters)
+        cases += _boot(machine, image.source)
+    return _summary(cases)
+
+
+def _boot(machine: vm.Machine, source: Path) -> list[ktap.Case]:
     log = guest.log(machine)
     heard: list[str] = []
-    with working("testing in the guest", lambda: f"{len(heard)} lines of results"):
+    with working(f"guest {machine.mode}", lambda: f"{len(heard)} lines of results"):
         outcome = vm.run(machine, log, TIMEOUT_SECONDS, heard.append)
 
     place = log.parent
-    cases = _suite(ktap.parse(outcome.console, image.source, place, "kunit"), "KUnit")
-    cases += _suite(ktap.parse(outcome.results, image.source, place, "kselftest"), "kselftest")
-    cases.append(_console_case(outcome))
-    return _summary(cases)
+    cases: list[ktap.Case] = []
+    if KUNIT in machine.parameters:
+        cases += _suite(ktap.parse(outcome.console, source, place, "kunit"), "KUnit")
+    cases += _suite(ktap.parse(outcome.results, source, place, "kselftest"), "kselftest")
+    return [*cases, _console_case(machine.mode, outcome)]
 
 
 def _suite(cases: list[ktap.Case], what: str) -> list[ktap.Case]:
@@ -36,13 +50,14 @@ def _suite(cases: list[ktap.Case], what: str) -> list[ktap.Case]:
     return cases or [ktap.Case(f"{what}: any result", "FAIL")]
 
 
-def _console_case(outcome: vm.Outcome) -> ktap.Case:
+def _console_case(mode: str, outcome: vm.Outcome) -> ktap.Case:
+    name = f"guest {mode}: console without complaints"
     try:
         console.require_quiet(outcome)
     except Failure as error:
         failure(error)
-        return ktap.Case("console without complaints", "FAIL")
-    return ktap.Case("console without complaints", "ok")
+        return ktap.Case(name, "FAIL")
+    return ktap.Case(name, "ok")
 
 
 def _summary(cases: list[ktap.Case]) -> int:

@@ -52,5 +52,5 @@ class SummaryTest(unittest.TestCase):
         quiet = vm.Outcome([], ["ok"], 0)
         noisy = vm.Outcome([], ["BUG: KASAN: slab-out-of-bounds in f"], 0)
         with contextlib.redirect_stderr(io.StringIO()):
-            self.assertEqual(test._console_case(quiet).outcome, "ok")
-            self.assertEqual(test._console_case(noisy).outcome, "FAIL")
+            self.assertEqual(test._console_case("v1", quiet).outcome, "ok")
+            self.assertEqual(test._console_case("v1", noisy).outcome, "FAIL")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests for memory.dirty_limit_in_bytes.
+ * Tests for memory.dirty_limit_in_bytes and its family: the files, and that the
+ * limits hold.
  *
  * The tests that write need a current directory on a file system with cgroup
  * writeback, on a disk that is slower than memory; elsewhere they are skipped.
@@ -10,115 +11,34 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/limits.h>
-#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cgroup_util.h"
-
-#define LIMIT_FILE	"memory.dirty_limit_in_bytes"
-#define SAMPLE_MS	50
-
-/*
- * memory.stat lags: a reader flushes it once 64 updates have come together on
- * the average CPU, and each CPU may have 64 more that nobody has seen.
- */
-#define STAT_ERROR_PAGES_PER_CPU	128
+#include "memcg_dirty_util.h"
 
 static const char *const test_file = "test_memcg_dirty.tmp";
-
-static void sleep_ms(int ms)
-{
-	struct timespec ts = { ms / 1000, ms % 1000 * 1000000L };
-
-	nanosleep(&ts, NULL);
-}
-
-static long stat_error(void)
-{
-	return STAT_ERROR_PAGES_PER_CPU * sysconf(_SC_NPROCESSORS_CONF) *
-	       sysconf(_SC_PAGE_SIZE);
-}
-
-/* Dirty plus writeback bytes of @cgroup and its descendants. */
-static long cg_dirty(const char *cgroup)
-{
-	return cg_read_key_long(cgroup, "memory.stat", "file_dirty ") +
-	       cg_read_key_long(cgroup, "memory.stat", "file_writeback ");
-}
-
-static int write_zeroes(const char *path, long bytes)
-{
-	static char buf[65536];
-	int fd = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
-	int ret = -1;
-
-	if (fd < 0)
-		return -1;
-	for (; bytes > 0; bytes -= sizeof(buf))
-		if (write(fd, buf, sizeof(buf)) != sizeof(buf))
-			goto out;
-	ret = 0;
-out:
-	close(fd);
-	return ret;
-}
 
 /* Runs in the cgroup: writes @arg bytes, a pointer to a long. */
 static int write_file(const char *cgroup, void *arg)
 {
-	return write_zeroes(test_file, *(long *)arg);
+	return write_zeroes(test_file, O_TRUNC, *(long *)arg);
 }
 
-/* Watches @cgroup until @pid ends, and returns the peak of its dirty bytes. */
-static long watch_peak(const char *cgroup, pid_t pid, int *status)
+static const char *const limit_files[] = {
+	LIMIT_FILE, BACKGROUND_FILE, RATIO_FILE, BACKGROUND_RATIO_FILE,
+};
+
+static bool exists(const char *cgroup, const char *file)
 {
-	long dirty, peak = 0;
+	char path[PATH_MAX];
 
-	while (!waitpid(pid, status, WNOHANG)) {
-		dirty = cg_dirty(cgroup);
-		if (dirty > peak)
-			peak = dirty;
-		sleep_ms(SAMPLE_MS);
-	}
-	return peak;
-}
-
-/* Waits up to @seconds for @cgroup to have no more than @bytes dirty. */
-static int wait_until_below(const char *cgroup, long bytes, int seconds)
-{
-	int i;
-
-	for (i = 0; i < seconds * 1000 / SAMPLE_MS; i++) {
-		if (cg_dirty(cgroup) <= bytes)
-			return 0;
-		sleep_ms(SAMPLE_MS);
-	}
-	return -1;
-}
-
-static char *create_cgroup(const char *parent, const char *name)
-{
-	char *cgroup = cg_name(parent, name);
-
-	if (cgroup && cg_create(cgroup)) {
-		free(cgroup);
-		return NULL;
-	}
-	return cgroup;
-}
-
-static void destroy_cgroup(char *cgroup)
-{
-	if (cgroup)
-		cg_destroy(cgroup);
-	free(cgroup);
+	snprintf(path, sizeof(path), "%s/%s", cgroup, file);
+	return !access(path, F_OK);
 }
 
 /* Not on the root; "max" by default; a child does not copy its parent's. */
@@ -126,20 +46,19 @@ static int test_default(const char *root)
 {
 	char *parent = create_cgroup(root, "dirty_default");
 	char *child = NULL;
-	char path[PATH_MAX];
-	int ret = KSFT_FAIL;
+	int i, ret = KSFT_FAIL;
 
-	snprintf(path, sizeof(path), "%s/" LIMIT_FILE, root);
-	if (!parent || !access(path, F_OK))
-		goto out;
-	if (cg_read_strcmp(parent, LIMIT_FILE, "max\n"))
-		goto out;
-	if (cg_write(parent, "cgroup.subtree_control", "+memory") ||
-	    cg_write(parent, LIMIT_FILE, "16M"))
+	if (!parent || cg_write(parent, "cgroup.subtree_control", "+memory") ||
+	    cg_write(parent, LIMIT_FILE, "16M") ||
+	    cg_write(parent, BACKGROUND_RATIO_FILE, "10"))
 		goto out;
 	child = create_cgroup(parent, "child");
-	if (!child || cg_read_strcmp(child, LIMIT_FILE, "max\n"))
+	if (!child || exists(root, STAT_FILE))
 		goto out;
+	for (i = 0; i < ARRAY_SIZE(limit_files); i++)
+		if (exists(root, limit_files[i]) ||
+		    cg_read_strcmp(child, limit_files[i], "max\n"))
+			goto out;
 	ret = KSFT_PASS;
 out:
 	destroy_cgroup(child);
@@ -147,37 +66,54 @@ out:
 	return ret;
 }
 
-static int check_value(const char *cgroup, char *text, const char *expected)
+static int check_value(const char *cgroup, const char *file, char *text,
+		       const char *expected)
 {
-	if (cg_write(cgroup, LIMIT_FILE, text) ||
-	    cg_read_strcmp(cgroup, LIMIT_FILE, expected)) {
-		ksft_print_msg("'%s' did not give %s", text, expected);
+	if (cg_write(cgroup, file, text) ||
+	    cg_read_strcmp(cgroup, file, expected)) {
+		ksft_print_msg("%s: '%s' did not give %s", file, text, expected);
 		return -1;
 	}
 	return 0;
 }
 
 /* Bytes, suffixes, white space around them; rounded down to pages. */
-static int test_valid(const char *root)
+static int check_bytes(const char *cgroup, const char *file)
 {
-	char *cgroup = create_cgroup(root, "dirty_valid");
 	long page_size = sysconf(_SC_PAGE_SIZE);
 	char page[32], page_line[32], odd[32];
-	int ret = KSFT_FAIL;
 
 	snprintf(page, sizeof(page), "%ld", page_size);
 	snprintf(page_line, sizeof(page_line), "%ld\n", page_size);
 	snprintf(odd, sizeof(odd), "%ld", 2 * page_size - 1);
-	if (!cgroup ||
-	    check_value(cgroup, "41943040", "41943040\n") ||
-	    check_value(cgroup, "40M", "41943040\n") ||
-	    check_value(cgroup, "2g\n", "2147483648\n") ||
-	    check_value(cgroup, " 1024K ", "1048576\n") ||
-	    check_value(cgroup, page, page_line) ||
-	    check_value(cgroup, odd, page_line) ||
-	    check_value(cgroup, "1T", "1099511627776\n") ||
-	    check_value(cgroup, "max", "max\n") ||
-	    check_value(cgroup, "max\n", "max\n"))
+	return check_value(cgroup, file, "41943040", "41943040\n") ||
+	       check_value(cgroup, file, "40M", "41943040\n") ||
+	       check_value(cgroup, file, "2g\n", "2147483648\n") ||
+	       check_value(cgroup, file, " 1024K ", "1048576\n") ||
+	       check_value(cgroup, file, page, page_line) ||
+	       check_value(cgroup, file, odd, page_line) ||
+	       check_value(cgroup, file, "1T", "1099511627776\n") ||
+	       check_value(cgroup, file, "max", "max\n") ||
+	       check_value(cgroup, file, "max\n", "max\n");
+}
+
+static int check_ratio(const char *cgroup, const char *file)
+{
+	return check_value(cgroup, file, "1", "1\n") ||
+	       check_value(cgroup, file, " 20\n", "20\n") ||
+	       check_value(cgroup, file, "100", "100\n") ||
+	       check_value(cgroup, file, "max", "max\n");
+}
+
+static int test_valid(const char *root)
+{
+	char *cgroup = create_cgroup(root, "dirty_valid");
+	int ret = KSFT_FAIL;
+
+	if (!cgroup || check_bytes(cgroup, LIMIT_FILE) ||
+	    check_bytes(cgroup, BACKGROUND_FILE) ||
+	    check_ratio(cgroup, RATIO_FILE) ||
+	    check_ratio(cgroup, BACKGROUND_RATIO_FILE))
 		goto out;
 	ret = KSFT_PASS;
 out:
@@ -186,50 +122,170 @@ out:
 }
 
 /* A bad value is refused, and the old one stays. */
+static int check_bad(const char *cgroup, const char *file, char *bad)
+{
+	char before[32], after[32];
+	int err;
+
+	cg_read(cgroup, file, before, sizeof(before));
+	err = cg_write(cgroup, file, bad);
+	cg_read(cgroup, file, after, sizeof(after));
+	if ((err == -EINVAL || err == -ERANGE) && !strcmp(before, after))
+		return 0;
+	ksft_print_msg("%s: '%s' gave %d\n", file, bad, err);
+	return -1;
+}
+
 static int test_invalid(const char *root)
 {
 	static char *const bad[] = {
-		"0", "-1", "12x", "\n", " ", "1", "1K", "x", "M", "10 M", "maxx",
+		"0", "-1", "12x", "\n", " ", "x", "M", "10 M", "maxx", "+7",
 		"0x1000000", "16E", "123456789012345678901234567890",
 	};
+	static char *const bad_bytes[] = { "1", "1K" };
+	static char *const bad_ratio[] = { "101", "5%", "1K", "4294967297" };
 	char *cgroup = create_cgroup(root, "dirty_invalid");
-	int err, i, ret = KSFT_FAIL;
+	int i, j, ret = KSFT_FAIL;
 
-	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "16M"))
+	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "16M") ||
+	    cg_write(cgroup, BACKGROUND_RATIO_FILE, "10"))
 		goto out;
-	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		err = cg_write(cgroup, LIMIT_FILE, bad[i]);
-		if ((err != -EINVAL && err != -ERANGE) ||
-		    cg_read_strcmp(cgroup, LIMIT_FILE, "16777216\n")) {
-			ksft_print_msg("'%s' gave %d\n", bad[i], err);
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		for (j = 0; j < ARRAY_SIZE(limit_files); j++)
+			if (check_bad(cgroup, limit_files[j], bad[i]))
+				goto out;
+	for (i = 0; i < ARRAY_SIZE(bad_bytes); i++)
+		if (check_bad(cgroup, LIMIT_FILE, bad_bytes[i]))
 			goto out;
-		}
-	}
+	for (i = 0; i < ARRAY_SIZE(bad_ratio); i++)
+		if (check_bad(cgroup, BACKGROUND_RATIO_FILE, bad_ratio[i]))
+			goto out;
 	ret = KSFT_PASS;
 out:
 	destroy_cgroup(cgroup);
 	return ret;
 }
 
-/*
- * Writes 64M in @cgroup, and compares the peak of what is dirty in @watched
- * with a limit of 10M.
- */
-static bool stays_within_10m(const char *cgroup, const char *watched)
+/* Of bytes and ratio, the one that was written last counts. */
+static int check_pair(const char *cgroup, const char *bytes, const char *ratio)
 {
-	long limit = MB(10L), bytes = MB(64L), peak;
-	int status;
-	pid_t pid = cg_run_nowait(cgroup, write_file, &bytes);
+	if (check_value(cgroup, bytes, "16M", "16777216\n") ||
+	    check_value(cgroup, ratio, "20", "20\n") ||
+	    cg_read_strcmp(cgroup, bytes, "max\n"))
+		return -1;
+	/* "no bytes" says nothing about the ratio. */
+	if (check_value(cgroup, bytes, "max", "max\n") ||
+	    cg_read_strcmp(cgroup, ratio, "20\n"))
+		return -1;
+	return check_value(cgroup, bytes, "8M", "8388608\n") ||
+	       cg_read_strcmp(cgroup, ratio, "max\n");
+}
 
-	if (pid < 0)
-		return false;
-	peak = watch_peak(watched, pid, &status);
-	if (!WIFEXITED(status) || WEXITSTATUS(status)) {
-		ksft_print_msg("the writer failed\n");
-		return false;
-	}
-	ksft_print_msg("peak %ld of %ld bytes\n", peak, limit);
-	return peak > limit / 4 && peak <= limit / 10 * 11 + stat_error();
+static int test_pairs(const char *root)
+{
+	char *cgroup = create_cgroup(root, "dirty_pairs");
+	int ret = KSFT_FAIL;
+
+	if (!cgroup || check_pair(cgroup, LIMIT_FILE, RATIO_FILE) ||
+	    check_pair(cgroup, BACKGROUND_FILE, BACKGROUND_RATIO_FILE))
+		goto out;
+	/* The pairs leave each other alone. */
+	if (cg_read_strcmp(cgroup, LIMIT_FILE, "8388608\n"))
+		goto out;
+	ret = KSFT_PASS;
+out:
+	destroy_cgroup(cgroup);
+	return ret;
+}
+
+/* What memory.dirty_stat says of the limits; -1 for "max". */
+static int check_effective(const char *cgroup, long limit, long background)
+{
+	long is_limit = cg_read_key_long(cgroup, STAT_FILE, "\nlimit ");
+	long is_background = cg_read_key_long(cgroup, STAT_FILE,
+					      "background_limit ");
+
+	if (is_limit == limit && is_background == background)
+		return 0;
+	ksft_print_msg("limits are %ld and %ld, not %ld and %ld\n", is_limit,
+		       is_background, limit, background);
+	return -1;
+}
+
+/* The tightest on the path counts, for each of the two limits. */
+static int test_effective(const char *root)
+{
+	char *parent = create_cgroup(root, "dirty_effective");
+	char *child = NULL;
+	int ret = KSFT_FAIL;
+
+	if (!parent || cg_write(parent, "cgroup.subtree_control", "+memory"))
+		goto out;
+	child = create_cgroup(parent, "child");
+	if (!child || cg_read_strstr(child, STAT_FILE, "\nlimit max\n") ||
+	    cg_read_strstr(child, STAT_FILE, "background_limit max\n"))
+		goto out;
+	/* Half of the limit, unless there is one that is below the limit. */
+	if (cg_write(parent, LIMIT_FILE, "32M") ||
+	    check_effective(child, MB(32), MB(16)) ||
+	    cg_write(parent, BACKGROUND_FILE, "24M") ||
+	    check_effective(child, MB(32), MB(24)) ||
+	    cg_write(parent, BACKGROUND_FILE, "32M") ||
+	    check_effective(child, MB(32), MB(16)))
+		goto out;
+	/* A child can tighten, but not loosen. */
+	if (cg_write(child, LIMIT_FILE, "64M") ||
+	    check_effective(child, MB(32), MB(16)) ||
+	    cg_write(child, LIMIT_FILE, "8M") ||
+	    check_effective(child, MB(8), MB(4)) ||
+	    check_effective(parent, MB(32), MB(16)))
+		goto out;
+	ret = KSFT_PASS;
+out:
+	destroy_cgroup(child);
+	destroy_cgroup(parent);
+	return ret;
+}
+
+static int check_ratio_of(const char *cgroup, long bytes)
+{
+	long limit = cg_read_key_long(cgroup, STAT_FILE, "\nlimit ");
+
+	/* A few pages are charged for the cgroup itself. */
+	if (limit <= bytes && limit > bytes / 10 * 9)
+		return 0;
+	ksft_print_msg("the ratio comes to %ld, not %ld\n", limit, bytes);
+	return -1;
+}
+
+/* A ratio is of memory.max or memory.high, its own or an ancestor's. */
+static int test_ratio_follows(const char *root)
+{
+	char *parent = create_cgroup(root, "dirty_ratio");
+	char *child = NULL;
+	int ret = KSFT_FAIL;
+
+	if (!parent || cg_write(parent, "cgroup.subtree_control", "+memory"))
+		goto out;
+	child = create_cgroup(parent, "child");
+	if (!child || cg_write(child, RATIO_FILE, "50") ||
+	    cg_write(child, "memory.max", "100M") ||
+	    check_ratio_of(child, MB(50)))
+		goto out;
+	if (cg_write(child, "memory.high", "60M") ||
+	    check_ratio_of(child, MB(30)))
+		goto out;
+	if (cg_write(parent, "memory.max", "20M") ||
+	    check_ratio_of(child, MB(10)))
+		goto out;
+	if (cg_write(parent, "memory.max", "max") ||
+	    check_ratio_of(child, MB(30)))
+		goto out;
+	ret = KSFT_PASS;
+out:
+	destroy_cgroup(child);
+	destroy_cgroup(parent);
+	return ret;
 }
 
 /* A limit of 10M holds while 64M are written, and while they are again. */
@@ -240,8 +296,8 @@ static int test_limit_holds(const char *root)
 
 	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "10M"))
 		goto out;
-	if (!stays_within_10m(cgroup, cgroup) ||
-	    !stays_within_10m(cgroup, cgroup))
+	if (!stays_within_10m(cgroup, cgroup, test_file) ||
+	    !stays_within_10m(cgroup, cgroup, test_file))
 		goto out;
 	ret = KSFT_PASS;
 out:
@@ -259,7 +315,7 @@ static int test_no_limit(const char *root)
 	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "10M") ||
 	    cg_write(cgroup, LIMIT_FILE, "max"))
 		goto out;
-	if (stays_within_10m(cgroup, cgroup))
+	if (stays_within_10m(cgroup, cgroup, test_file))
 		goto out;
 	ret = KSFT_PASS;
 out:
@@ -268,33 +324,96 @@ out:
 	return ret;
 }
 
-/* The limit of a grandparent binds, also beside looser ones below it. */
-static int test_ancestor(const char *root)
+/* A ratio holds like the bytes that it comes to. */
+static int test_ratio_holds(const char *root)
 {
-	char *top = create_cgroup(root, "dirty_ancestor");
-	char *middle = NULL, *leaf = NULL;
+	char *cgroup = create_cgroup(root, "dirty_ratio_holds");
 	int ret = KSFT_FAIL;
 
-	if (!top || cg_write(top, "cgroup.subtree_control", "+memory"))
-		goto out;
-	middle = create_cgroup(top, "middle");
-	if (!middle || cg_write(middle, "cgroup.subtree_control", "+memory"))
-		goto out;
-	leaf = create_cgroup(middle, "leaf");
-	if (!leaf || cg_write(leaf, LIMIT_FILE, "100M") ||
-	    cg_write(top, LIMIT_FILE, "10M"))
-		goto out;
-	if (!stays_within_10m(leaf, top))
-		goto out;
-	/* A limit in between that comes last counts the rest of the way. */
-	if (cg_write(middle, LIMIT_FILE, "200M") ||
-	    !stays_within_10m(leaf, top))
+	if (!cgroup || cg_write(cgroup, "memory.max", "100M") ||
+	    cg_write(cgroup, RATIO_FILE, "10") ||
+	    !stays_within_10m(cgroup, cgroup, test_file))
 		goto out;
 	ret = KSFT_PASS;
 out:
-	destroy_cgroup(leaf);
-	destroy_cgroup(middle);
-	destroy_cgroup(top);
+	destroy_cgroup(cgroup);
+	unlink(test_file);
+	return ret;
+}
+
+static long stat_value(const char *cgroup, const char *key)
+{
+	return cg_read_key_long(cgroup, STAT_FILE, key);
+}
+
+/* Counts are of the subtree; peaks start again when the file is written to. */
+static int check_stat(const char *cgroup)
+{
+	if (stat_value(cgroup, "total_peak ") < MB(5) ||
+	    stat_value(cgroup, "dirty_peak ") < MB(2) ||
+	    stat_value(cgroup, "writeback_peak ") <= 0 ||
+	    stat_value(cgroup, "throttled ") <= 0 ||
+	    stat_value(cgroup, "throttled_usec ") <= 0 ||
+	    stat_value(cgroup, "flusher_wakeups ") <= 0)
+		return -1;
+	sync();
+	if (stat_value(cgroup, "dirty ") || stat_value(cgroup, "writeback ") ||
+	    stat_value(cgroup, "total_peak ") < MB(5))
+		return -1;
+	/* What the CPUs hold back is a 64th of the limit at most. */
+	return cg_write(cgroup, STAT_FILE, "reset") ||
+	       stat_value(cgroup, "total_peak ") > MB(10) / 64;
+}
+
+static int test_stat(const char *root)
+{
+	char *parent = create_cgroup(root, "dirty_stat");
+	char *child = NULL;
+	int ret = KSFT_FAIL;
+
+	if (!parent || cg_write(parent, "cgroup.subtree_control", "+memory") ||
+	    cg_write(parent, LIMIT_FILE, "10M"))
+		goto out;
+	slow_down(parent);
+	child = create_cgroup(parent, "child");
+	if (!child || !stays_within_10m(child, parent, test_file) || check_stat(parent))
+		goto out;
+	/* A child without a limit has no peaks, but was throttled. */
+	if (stat_value(child, "throttled ") <= 0 ||
+	    stat_value(child, "total_peak "))
+		goto out;
+	ret = KSFT_PASS;
+out:
+	destroy_cgroup(child);
+	destroy_cgroup(parent);
+	unlink(test_file);
+	return ret;
+}
+
+/* The limit of the topmost of four binds, also beside looser ones below it. */
+static int test_ancestor(const char *root)
+{
+	char *level[4] = { create_cgroup(root, "dirty_ancestor") };
+	int i, ret = KSFT_FAIL;
+
+	for (i = 1; i < ARRAY_SIZE(level); i++) {
+		if (!level[i - 1] ||
+		    cg_write(level[i - 1], "cgroup.subtree_control", "+memory"))
+			goto out;
+		level[i] = create_cgroup(level[i - 1], "child");
+	}
+	if (!level[3] || cg_write(level[3], LIMIT_FILE, "100M") ||
+	    cg_write(level[0], LIMIT_FILE, "10M") ||
+	    !stays_within_10m(level[3], level[0], test_file))
+		goto out;
+	/* A limit in between that comes last counts the rest of the way. */
+	if (cg_write(level[1], LIMIT_FILE, "200M") ||
+	    !stays_within_10m(level[3], level[0], test_file))
+		goto out;
+	ret = KSFT_PASS;
+out:
+	for (i = ARRAY_SIZE(level) - 1; i >= 0; i--)
+		destroy_cgroup(level[i]);
 	unlink(test_file);
 	return ret;
 }
@@ -339,6 +458,7 @@ static int test_change_under_load(const char *root)
 	char *cgroup = create_cgroup(root, "dirty_change");
 	long bytes = MB(96L);
 	int i, status, ret = KSFT_FAIL;
+	bool failed = false;
 	pid_t pid;
 
 	if (!cgroup)
@@ -348,15 +468,15 @@ static int test_change_under_load(const char *root)
 		goto out;
 	for (i = 0; !waitpid(pid, &status, WNOHANG); i++)
 		if (cg_write(cgroup, LIMIT_FILE, values[i % ARRAY_SIZE(values)]))
-			goto out;
-	if (!WIFEXITED(status) || WEXITSTATUS(status))
+			failed = true;
+	if (failed || !WIFEXITED(status) || WEXITSTATUS(status))
 		goto out;
 	ksft_print_msg("%d changes\n", i);
 	/* Had the changes lost or doubled pages, the limit would not hold. */
 	unlink(test_file);
 	if (cg_write(cgroup, LIMIT_FILE, "10M") ||
 	    wait_until_below(cgroup, stat_error(), 10) ||
-	    !stays_within_10m(cgroup, cgroup))
+	    !stays_within_10m(cgroup, cgroup, test_file))
 		goto out;
 	ret = KSFT_PASS;
 out:
@@ -392,7 +512,7 @@ static int test_rmdir(const char *root)
 	/* A file of the new cgroup's own, so that its flusher writes it. */
 	unlink(test_file);
 	child = create_cgroup(parent, "child");
-	if (!child || !stays_within_10m(child, parent))
+	if (!child || !stays_within_10m(child, parent, test_file))
 		goto out;
 	ret = KSFT_PASS;
 out:
@@ -431,7 +551,7 @@ static int test_controller_toggle(const char *root)
 	sync();
 	unlink(test_file);
 	child = create_cgroup(parent, "child");
-	if (!child || !stays_within_10m(child, parent))
+	if (!child || !stays_within_10m(child, parent, test_file))
 		goto out;
 	ret = KSFT_PASS;
 out:
@@ -439,14 +559,6 @@ out:
 	destroy_cgroup(parent);
 	unlink(test_file);
 	return ret;
-}
-
-static bool can_write_back(void)
-{
-	struct statfs fs;
-
-	return !statfs(".", &fs) && fs.f_type != TMPFS_MAGIC &&
-	       fs.f_type != RAMFS_MAGIC && fs.f_type != OVERLAYFS_SUPER_MAGIC;
 }
 
 #define T(x, w) { x, #x, w }
@@ -458,8 +570,13 @@ static const struct {
 	T(test_default, false),
 	T(test_valid, false),
 	T(test_invalid, false),
+	T(test_pairs, false),
+	T(test_effective, false),
+	T(test_ratio_follows, false),
 	T(test_limit_holds, true),
 	T(test_no_limit, true),
+	T(test_ratio_holds, true),
+	T(test_stat, true),
 	T(test_ancestor, true),
 	T(test_seed_and_background, true),
 	T(test_change_under_load, true),
@@ -475,13 +592,7 @@ int main(int argc, char **argv)
 	int i, result;
 
 	ksft_print_header();
-	if (cg_find_unified_root(root, sizeof(root), NULL))
-		ksft_exit_skip("cgroup v2 isn't mounted\n");
-	if (cg_read_strstr(root, "cgroup.controllers", "memory"))
-		ksft_exit_skip("memory controller isn't available\n");
-	if (cg_read_strstr(root, "cgroup.subtree_control", "memory") &&
-	    cg_write(root, "cgroup.subtree_control", "+memory"))
-		ksft_exit_skip("Failed to set memory controller\n");
+	find_root(root, sizeof(root));
 	ksft_set_plan(ARRAY_SIZE(tests));
 
 	for (i = 0; i < ARRAY_SIZE(tests); i++) {

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the tests of dirty limits have in common. */
+#define _GNU_SOURCE
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cgroup_util.h"
+#include "memcg_dirty_util.h"
+
+#define SAMPLE_MS	50
+
+/*
+ * memory.stat lags: a reader flushes it once 64 updates have come together on
+ * the average CPU, and each CPU may have 64 more that nobody has seen.
+ */
+#define STAT_ERROR_PAGES_PER_CPU	128
+
+long now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+void sleep_ms(int ms)
+{
+	struct timespec ts = { ms / 1000, ms % 1000 * 1000000L };
+
+	nanosleep(&ts, NULL);
+}
+
+long error_bytes(int pages_per_cpu)
+{
+	return pages_per_cpu * sysconf(_SC_NPROCESSORS_CONF) *
+	       sysconf(_SC_PAGE_SIZE);
+}
+
+long stat_error(void)
+{
+	return error_bytes(STAT_ERROR_PAGES_PER_CPU);
+}
+
+/* cgroup v1 has other names for the same counts of a subtree. */
+static long cg_stat(const char *cgroup, const char *v2_key, const char *v1_key)
+{
+	long value = cg_read_key_long(cgroup, "memory.stat", v2_key);
+
+	return value < 0 ? cg_read_key_long(cgroup, "memory.stat", v1_key) : value;
+}
+
+/* Dirty plus writeback bytes of @cgroup and its descendants. */
+long cg_dirty(const char *cgroup)
+{
+	return cg_stat(cgroup, "file_dirty ", "total_dirty ") +
+	       cg_stat(cgroup, "file_writeback ", "total_writeback ");
+}
+
+/* Watches @cgroup until @pid ends, and returns the peak of its dirty bytes. */
+long watch_peak(const char *cgroup, pid_t pid, int *status)
+{
+	long dirty, peak = 0;
+
+	while (!waitpid(pid, status, WNOHANG)) {
+		dirty = cg_dirty(cgroup);
+		if (dirty > peak)
+			peak = dirty;
+		sleep_ms(SAMPLE_MS);
+	}
+	return peak;
+}
+
+/* Waits up to @seconds for @cgroup to have no more than @bytes dirty. */
+int wait_until_below(const char *cgroup, long bytes, int seconds)
+{
+	int i;
+
+	for (i = 0; i < seconds * 1000 / SAMPLE_MS; i++) {
+		if (cg_dirty(cgroup) <= bytes)
+			return 0;
+		sleep_ms(SAMPLE_MS);
+	}
+	return -1;
+}
+
+/* With O_DIRECT in @flags, the buffer has to be aligned. */
+int write_zeroes(const char *path, int flags, long bytes)
+{
+	int fd = open(path, O_CREAT | O_WRONLY | flags, 0600);
+	char *buf = aligned_alloc(CHUNK, CHUNK);
+	int ret = -1;
+
+	if (fd < 0 || !buf)
+		goto out;
+	memset(buf, 0, CHUNK);
+	for (; bytes > 0; bytes -= CHUNK)
+		if (write(fd, buf, CHUNK) != CHUNK)
+			goto out;
+	ret = 0;
+out:
+	free(buf);
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* cg_run_nowait() for cgroup v1 as well, which one cannot be cloned into. */
+pid_t start_in_cgroup(const char *cgroup,
+		      int (*fn)(const char *cgroup, void *arg), void *arg)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(cg_enter_current(cgroup) ? EXIT_FAILURE : fn(cgroup, arg));
+	return pid;
+}
+
+static int write_64m(const char *cgroup, void *arg)
+{
+	return write_zeroes(arg, O_TRUNC, MB(64L));
+}
+
+/*
+ * Writes 64M to @path in @cgroup, and compares the peak of what is dirty in
+ * @watched with a limit of 10M.
+ */
+bool stays_within_10m(const char *cgroup, const char *watched, const char *path)
+{
+	long limit = MB(10L), peak;
+	int status;
+	pid_t pid = start_in_cgroup(cgroup, write_64m, (void *)path);
+
+	if (pid < 0)
+		return false;
+	peak = watch_peak(watched, pid, &status);
+	if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+		ksft_print_msg("the writer failed\n");
+		return false;
+	}
+	ksft_print_msg("peak %ld of %ld bytes\n", peak, limit);
+	return peak > limit / 4 && peak <= limit / 10 * 11 + stat_error();
+}
+
+char *create_cgroup(const char *parent, const char *name)
+{
+	char *cgroup = cg_name(parent, name);
+
+	if (cgroup && cg_create(cgroup)) {
+		free(cgroup);
+		return NULL;
+	}
+	return cgroup;
+}
+
+void destroy_cgroup(char *cgroup)
+{
+	if (cgroup)
+		cg_destroy(cgroup);
+	free(cgroup);
+}
+
+/* The root of cgroup v2, with the memory controller; skips all without. */
+void find_root(char *root, size_t len)
+{
+	if (cg_find_unified_root(root, len, NULL))
+		ksft_exit_skip("cgroup v2 isn't mounted\n");
+	if (cg_read_strstr(root, "cgroup.controllers", "memory"))
+		ksft_exit_skip("memory controller isn't available\n");
+	if (cg_read_strstr(root, "cgroup.subtree_control", "memory") &&
+	    cg_write(root, "cgroup.subtree_control", "+memory"))
+		ksft_exit_skip("Failed to set memory controller\n");
+	cg_write(root, "cgroup.subtree_control", "+io");
+}
+
+/*
+ * Holds what is written back for @cgroup to 10 MB/s, where the disk allows that:
+ * a writer is faster than it then, however slow the machine is.
+ */
+void slow_down(const char *cgroup)
+{
+	struct stat st;
+	char text[64];
+
+	if (stat(".", &st))
+		return;
+	snprintf(text, sizeof(text), "%u:%u wbps=10000000", major(st.st_dev),
+		 minor(st.st_dev));
+	cg_write(cgroup, "io.max", text);
+}
+
+/* Is the current directory on a file system with a disk? */
+bool can_write_back(void)
+{
+	struct statfs fs;
+
+	return !statfs(".", &fs) && fs.f_type != TMPFS_MAGIC &&
+	       fs.f_type != RAMFS_MAGIC && fs.f_type != OVERLAYFS_SUPER_MAGIC;
+}

@@ -1,0 +1,721 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests memory.dirty_limit_in_bytes on one file system after the other, each on
+ * a slow disk that null_blk makes from memory.
+ *
+ * Everything is mounted in mount and network namespaces of the test's own, so
+ * that nothing is left behind and an NFS server on the machine is not touched.
+ * What the machine lacks (a file system, its mkfs, null_blk) is skipped.
+ */
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/const.h>
+#include <linux/io_uring.h>
+#include <linux/limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cgroup_util.h"
+#include "memcg_dirty_fuse.h"
+#include "memcg_dirty_nfs.h"
+#include "memcg_dirty_util.h"
+
+#define LIMIT			MB(10L)
+#define BYTES			MB(48L)
+#define MB_PER_SECOND		30
+#define DEVICE_MB		"512"
+
+/* A write fault makes a whole folio dirty, and comes too late to be stopped. */
+#define FOLIO_ALLOWANCE		MB(2L)
+
+#define NULLB			"/sys/kernel/config/nullb"
+#define NULLB_DEVICE		"nullb_dirty_limit"
+
+/* Where everything is mounted; set up by main() */
+static char top[PATH_MAX];
+static char disk[PATH_MAX];		/* the device, when it is not under test */
+static char mnt[PATH_MAX];		/* the file system under test */
+static char nfsd[PATH_MAX];		/* the NFS server's control files */
+static char test_file[PATH_MAX];
+static char direct_file[PATH_MAX];
+static bool own_network;
+
+/* Writers: run in the cgroup, and return a KSFT_ code */
+
+static int passed(bool good)
+{
+	return good ? KSFT_PASS : KSFT_FAIL;
+}
+
+static int write_buffered(const char *cgroup, void *arg)
+{
+	return passed(!write_zeroes(test_file, 0, BYTES));
+}
+
+static int write_mapped(const char *cgroup, void *arg)
+{
+	int fd = open(test_file, O_CREAT | O_RDWR, 0600);
+	char *map;
+
+	if (fd < 0 || ftruncate(fd, BYTES))
+		return KSFT_FAIL;
+	map = mmap(NULL, BYTES, PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		return KSFT_FAIL;
+	memset(map, 1, BYTES);
+	return KSFT_PASS;
+}
+
+static int write_fallocated(const char *cgroup, void *arg)
+{
+	int fd = open(test_file, O_CREAT | O_RDWR, 0600);
+
+	if (fd < 0 || fallocate(fd, 0, 0, BYTES))
+		return KSFT_FAIL;
+	return write_buffered(cgroup, arg);
+}
+
+/* The pages of a file of no size are not dirty: the caller looks. */
+static int write_truncated(const char *cgroup, void *arg)
+{
+	return passed(!write_zeroes(test_file, 0, BYTES / 2) &&
+		      !truncate(test_file, 0));
+}
+
+static int write_beside_direct(const char *cgroup, void *arg)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		return KSFT_FAIL;
+	if (!pid)
+		_exit(write_zeroes(direct_file, O_DIRECT, BYTES / 6) ? KSFT_FAIL :
+								       KSFT_PASS);
+	if (write_buffered(cgroup, arg) || waitpid(pid, &status, 0) != pid)
+		return KSFT_FAIL;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : KSFT_FAIL;
+}
+
+/* io_uring */
+
+#define RING_ENTRIES	8
+
+struct ring {
+	int fd;
+	struct io_uring_params params;
+	char *rings;
+	struct io_uring_sqe *sqes;
+};
+
+static int ring_open(struct ring *ring)
+{
+	struct io_uring_params *params = &ring->params;
+
+	memset(params, 0, sizeof(*params));
+	ring->fd = syscall(__NR_io_uring_setup, RING_ENTRIES, params);
+	if (ring->fd < 0 || !(params->features & IORING_FEAT_SINGLE_MMAP))
+		return -1;
+	/* The completion queue's entries come last, and are twice as many. */
+	ring->rings = mmap(NULL, params->cq_off.cqes + params->cq_entries *
+					 sizeof(struct io_uring_cqe),
+			   PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd,
+			   IORING_OFF_SQ_RING);
+	ring->sqes = mmap(NULL, params->sq_entries * sizeof(*ring->sqes),
+			  PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd,
+			  IORING_OFF_SQES);
+	return ring->rings == MAP_FAILED || ring->sqes == MAP_FAILED ? -1 : 0;
+}
+
+static unsigned int *ring_word(struct ring *ring, unsigned int offset)
+{
+	return (unsigned int *)(ring->rings + offset);
+}
+
+static void ring_queue_write(struct ring *ring, unsigned int slot, int fd,
+			     const char *buf, long offset)
+{
+	struct io_uring_sqe *sqe = &ring->sqes[slot];
+
+	memset(sqe, 0, sizeof(*sqe));
+	sqe->opcode = IORING_OP_WRITE;
+	sqe->fd = fd;
+	sqe->addr = (unsigned long)buf;
+	sqe->len = CHUNK;
+	sqe->off = offset;
+	ring_word(ring, ring->params.sq_off.array)[slot] = slot;
+}
+
+/* Submits all entries, waits for them, and checks what became of them. */
+static int ring_run(struct ring *ring)
+{
+	unsigned int *tail = ring_word(ring, ring->params.sq_off.tail);
+	unsigned int *head = ring_word(ring, ring->params.cq_off.head);
+	struct io_uring_cqe *cqes = (void *)(ring->rings +
+					     ring->params.cq_off.cqes);
+	unsigned int i, at;
+
+	__atomic_store_n(tail, *tail + RING_ENTRIES, __ATOMIC_RELEASE);
+	if (syscall(__NR_io_uring_enter, ring->fd, RING_ENTRIES, RING_ENTRIES,
+		    IORING_ENTER_GETEVENTS, NULL, 0) != RING_ENTRIES)
+		return -1;
+	for (i = 0; i < RING_ENTRIES; i++) {
+		at = (*head + i) & (ring->params.cq_entries - 1);
+		if (cqes[at].res != CHUNK)
+			return -1;
+	}
+	__atomic_store_n(head, *head + RING_ENTRIES, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int write_io_uring(const char *cgroup, void *arg)
+{
+	static const char buf[CHUNK];
+	struct ring ring;
+	unsigned int slot;
+	long offset = 0;
+	int fd;
+
+	if (ring_open(&ring))
+		return KSFT_SKIP;
+	fd = open(test_file, O_CREAT | O_WRONLY, 0600);
+	if (fd < 0)
+		return KSFT_FAIL;
+	while (offset < BYTES) {
+		for (slot = 0; slot < RING_ENTRIES; slot++, offset += CHUNK)
+			ring_queue_write(&ring, slot, fd, buf, offset);
+		if (ring_run(&ring))
+			return KSFT_FAIL;
+	}
+	return KSFT_PASS;
+}
+
+/*
+ * A writer that does not want to wait gets EAGAIN in place of a pause, also for
+ * reasons of the file system's own. It writes that chunk in the ordinary way
+ * then, and spends its time there.
+ */
+static int write_nowait(const char *cgroup, void *arg)
+{
+	static char buf[CHUNK];
+	struct iovec iov = { buf, CHUNK };
+	int fd = open(test_file, O_CREAT | O_WRONLY, 0600);
+	long start, refused = 0, waited = 0, not_waited = 0, offset;
+
+	if (fd < 0)
+		return KSFT_FAIL;
+	for (offset = 0; offset < BYTES; offset += CHUNK) {
+		start = now_ms();
+		if (pwritev2(fd, &iov, 1, offset, RWF_NOWAIT) == CHUNK) {
+			not_waited += now_ms() - start;
+			continue;
+		}
+		if (errno == EOPNOTSUPP)
+			return KSFT_SKIP;
+		not_waited += now_ms() - start;
+		refused++;
+		start = now_ms();
+		if (pwrite(fd, buf, CHUNK, offset) != CHUNK)
+			return KSFT_FAIL;
+		waited += now_ms() - start;
+	}
+	ksft_print_msg("refused %ld times; %ld ms without and %ld ms with waiting\n",
+		       refused, not_waited, waited);
+	return passed(refused && not_waited < waited);
+}
+
+/* Cases */
+
+#define TRUNCATES	1	/* leaves a file without anything dirty */
+
+struct dirty_case {
+	const char *name;
+	int (*write)(const char *cgroup, void *arg);
+	unsigned int flags;
+};
+
+enum {
+	BUFFERED,
+	MAPPED,
+	FALLOCATED,
+	TRUNCATED,
+	DIRECT,
+	URING,
+	NOWAIT,
+};
+
+static const struct dirty_case cases[] = {
+	[BUFFERED]	= { "buffered writes", write_buffered },
+	[MAPPED]	= { "shared mapping", write_mapped },
+	[FALLOCATED]	= { "fallocate and write", write_fallocated },
+	[TRUNCATED]	= { "truncate while dirty", write_truncated, TRUNCATES },
+	[DIRECT]	= { "beside direct I/O", write_beside_direct },
+	[URING]		= { "io_uring", write_io_uring },
+	[NOWAIT]	= { "RWF_NOWAIT", write_nowait },
+};
+
+#define FUSE_CASES	(_BITUL(BUFFERED) | _BITUL(MAPPED) | \
+			 _BITUL(TRUNCATED) | _BITUL(URING))
+#define COMMON_CASES	(FUSE_CASES | _BITUL(DIRECT))
+#define EXT4_CASES	(COMMON_CASES | _BITUL(FALLOCATED))
+#define NOWAIT_CASES	(EXT4_CASES | _BITUL(NOWAIT))
+
+/* File systems */
+
+struct filesystem {
+	const char *name;
+	const char *type;
+	int (*start)(const struct filesystem *fs);
+	void (*stop)(void);
+	unsigned int cases;
+	bool cgroup_writeback;
+	bool no_lower_bound;
+	const char *mkfs[12];		/* the device comes last */
+};
+
+static pid_t fuse_server;
+
+static int run_quietly(const char *const argv[])
+{
+	int status, null;
+	pid_t pid = fork();
+
+	if (!pid) {
+		null = open("/dev/null", O_RDWR);
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		execvp(argv[0], (char *const *)argv);
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+static void device_remove(void)
+{
+	cg_write(NULLB "/" NULLB_DEVICE, "power", "0");
+	rmdir(NULLB "/" NULLB_DEVICE);
+}
+
+/* Memory is taken as it is written. */
+static int device_create(void)
+{
+	static char *const attributes[][2] = {
+		{ "memory_backed", "1" }, { "size", DEVICE_MB },
+		{ "mbps", "30" }, { "power", "1" },
+	};
+	int i;
+
+	/* A run that was killed may have left one. */
+	device_remove();
+	if (mkdir(NULLB "/" NULLB_DEVICE, 0755))
+		return -1;
+	for (i = 0; i < ARRAY_SIZE(attributes); i++)
+		if (cg_write(NULLB "/" NULLB_DEVICE, attributes[i][0],
+			     attributes[i][1])) {
+			device_remove();
+			return -1;
+		}
+	return 0;
+}
+
+/* What an io_uring had open is closed some time after its process has gone. */
+static void unmount(const char *directory)
+{
+	int i;
+
+	for (i = 0; umount(directory) && errno == EBUSY; i++) {
+		if (i == 100) {
+			ksft_print_msg("%s stays busy\n", directory);
+			return;
+		}
+		sleep_ms(100);
+	}
+}
+
+static int skip(const struct filesystem *fs, const char *why)
+{
+	ksft_print_msg("%s: %s\n", fs->name, why);
+	return KSFT_SKIP;
+}
+
+static int fail(const struct filesystem *fs, const char *what)
+{
+	ksft_print_msg("%s: %s: %s\n", fs->name, what, strerror(errno));
+	return KSFT_FAIL;
+}
+
+/* Makes a device with the file system @type, and mounts it on @directory. */
+static int start_device(const struct filesystem *fs, const char *type,
+			const char *directory)
+{
+	const char *argv[ARRAY_SIZE(fs->mkfs) + 1] = { NULL };
+	const char *const device = "/dev/" NULLB_DEVICE;
+	int i, status;
+
+	if (access(NULLB, F_OK))
+		return skip(fs, "no null_blk in configfs");
+	if (device_create())
+		return fail(fs, "null_blk");
+	for (i = 0; fs->mkfs[i]; i++)
+		argv[i] = fs->mkfs[i];
+	argv[i] = device;
+	status = run_quietly(argv);
+	if (status == 127)
+		return skip(fs, "no mkfs");
+	if (status)
+		return fail(fs, "mkfs");
+	if (mount(device, directory, type, MS_NOATIME, NULL))
+		return fail(fs, "mount");
+	return KSFT_PASS;
+}
+
+static int start_local(const struct filesystem *fs)
+{
+	return start_device(fs, fs->type, mnt);
+}
+
+static void stop_local(void)
+{
+	unmount(mnt);
+	device_remove();
+}
+
+/* ext4 below what needs another file system */
+static int start_lower(const struct filesystem *fs)
+{
+	return start_device(fs, "ext4", disk);
+}
+
+static void stop_lower(void)
+{
+	unmount(mnt);
+	unmount(disk);
+	device_remove();
+}
+
+static int start_overlay(const struct filesystem *fs)
+{
+	static const char *const names[] = { "lower", "upper", "work" };
+	char path[PATH_MAX + 16], options[512];
+	int i, ret = start_lower(fs);
+
+	if (ret)
+		return ret;
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", disk, names[i]);
+		if (mkdir(path, 0700))
+			return fail(fs, "mkdir");
+	}
+	snprintf(options, sizeof(options),
+		 "lowerdir=%1$.100s/lower,upperdir=%1$.100s/upper,workdir=%1$.100s/work",
+		 disk);
+	if (mount("overlay", mnt, "overlay", 0, options))
+		return fail(fs, "mount");
+	return KSFT_PASS;
+}
+
+static int start_nfs(const struct filesystem *fs)
+{
+	int ret;
+
+	if (!own_network)
+		return skip(fs, "no network namespaces");
+	ret = start_lower(fs);
+	if (ret)
+		return ret;
+	if (nfs_server_start(disk, nfsd))
+		return errno == ENODEV ? skip(fs, "no NFS server") :
+					 fail(fs, "NFS server");
+	if (nfs_mount(mnt))
+		return fail(fs, "mount");
+	return KSFT_PASS;
+}
+
+static void stop_nfs(void)
+{
+	unmount(mnt);
+	nfs_server_stop(nfsd);
+	stop_lower();
+}
+
+/*
+ * FUSE grants itself a hundredth of the system's dirty pages, which is below
+ * the limit on a small machine.
+ */
+static void relax_bdi(void)
+{
+	char path[64];
+	struct stat st;
+
+	if (stat(mnt, &st))
+		return;
+	snprintf(path, sizeof(path), "/sys/class/bdi/%u:%u", major(st.st_dev),
+		 minor(st.st_dev));
+	cg_write(path, "max_ratio", "100");
+	cg_write(path, "strict_limit", "0");
+}
+
+static int start_fuse(const struct filesystem *fs)
+{
+	fuse_server = fuse_mount(mnt, MB_PER_SECOND);
+	if (fuse_server < 0)
+		return errno == ENOENT ? skip(fs, "no /dev/fuse") :
+					 fail(fs, "mount");
+	relax_bdi();
+	return KSFT_PASS;
+}
+
+static void stop_fuse(void)
+{
+	unmount(mnt);
+	if (fuse_server <= 0)
+		return;
+	kill(fuse_server, SIGKILL);
+	waitpid(fuse_server, NULL, 0);
+}
+
+#define EXT4_MKFS { "mkfs.ext4", "-q", "-F", "-N", "64", "-E", \
+		    "lazy_itable_init=0,lazy_journal_init=1" }
+
+static const struct filesystem filesystems[] = {
+	{
+		.name = "ext4", .type = "ext4",
+		.start = start_local, .stop = stop_local,
+		.cases = EXT4_CASES,
+		.cgroup_writeback = true,
+		.mkfs = EXT4_MKFS,
+	},
+	{
+		.name = "xfs", .type = "xfs",
+		.start = start_local, .stop = stop_local,
+		.cases = NOWAIT_CASES,
+		.cgroup_writeback = true,
+		.mkfs = { "mkfs.xfs", "-q", "-f", "-K" },
+	},
+	{
+		.name = "btrfs", .type = "btrfs",
+		.start = start_local, .stop = stop_local,
+		.cases = NOWAIT_CASES,
+		.cgroup_writeback = true,
+		.mkfs = { "mkfs.btrfs", "-q", "-f", "-K", "-m", "single" },
+	},
+	{
+		.name = "overlayfs on ext4", .type = "overlay",
+		.start = start_overlay, .stop = stop_lower,
+		.cases = COMMON_CASES,
+		.cgroup_writeback = true,
+		.mkfs = EXT4_MKFS,
+	},
+	{
+		.name = "vfat", .type = "vfat",
+		.start = start_local, .stop = stop_local,
+		.cases = COMMON_CASES,
+		.mkfs = { "mkfs.vfat", "-F", "32" },
+	},
+	{
+		.name = "nfs", .type = "nfs4",
+		.start = start_nfs, .stop = stop_nfs,
+		.cases = COMMON_CASES,
+		.mkfs = EXT4_MKFS,
+	},
+	{
+		.name = "fuse", .type = "fuse",
+		.start = start_fuse, .stop = stop_fuse,
+		.cases = FUSE_CASES,
+		/* Its pages under writeback are copies, which nobody counts. */
+		.no_lower_bound = true,
+	},
+};
+
+static bool known(const char *type)
+{
+	char buf[PAGE_SIZE], line[64];
+
+	snprintf(line, sizeof(line), "\t%s\n", type);
+	return read_text("/proc/filesystems", buf, sizeof(buf)) > 0 &&
+	       strstr(buf, line);
+}
+
+/* Tests */
+
+static bool within_limit(const struct filesystem *fs, long peak)
+{
+	long most = LIMIT / 10 * 11 + stat_error() + FOLIO_ALLOWANCE;
+
+	return peak <= most && (fs->no_lower_bound || peak > LIMIT / 4);
+}
+
+static int run_writer(const struct filesystem *fs, const struct dirty_case *c,
+		      const char *cgroup)
+{
+	long start = now_ms(), peak;
+	int status;
+	pid_t pid = cg_run_nowait(cgroup, c->write, NULL);
+
+	if (pid < 0)
+		return KSFT_FAIL;
+	peak = watch_peak(cgroup, pid, &status);
+	ksft_print_msg("%s (%s): %s: peak %ld of %ld bytes, %ld ms\n", fs->name,
+		       fs->cgroup_writeback ? "cgroup writeback" : "root wb",
+		       c->name, peak, LIMIT, now_ms() - start);
+	if (!WIFEXITED(status))
+		return KSFT_FAIL;
+	if (WEXITSTATUS(status))
+		return WEXITSTATUS(status);
+	return passed(within_limit(fs, peak));
+}
+
+/* A file that is truncated or gone has nothing dirty; metadata may have. */
+static bool drains(const struct dirty_case *c, const char *cgroup)
+{
+	bool drained;
+
+	if (!(c->flags & TRUNCATES))
+		unlink(test_file);
+	unlink(direct_file);
+	sync();
+	drained = !wait_until_below(cgroup, stat_error(), 10);
+	unlink(test_file);
+	if (!drained)
+		ksft_print_msg("%ld bytes stay dirty\n", cg_dirty(cgroup));
+	return drained;
+}
+
+static int test_case(const struct filesystem *fs, const struct dirty_case *c,
+		     const char *root)
+{
+	char *cgroup = create_cgroup(root, "dirty_fs");
+	int ret = KSFT_FAIL;
+
+	if (cgroup && !cg_write(cgroup, LIMIT_FILE, "10M")) {
+		ret = run_writer(fs, c, cgroup);
+		if (!drains(c, cgroup))
+			ret = KSFT_FAIL;
+	}
+	destroy_cgroup(cgroup);
+	return ret;
+}
+
+static void test_filesystem(const struct filesystem *fs, const char *root)
+{
+	char name[128];
+	int i, result, ready;
+
+	if (known(fs->type))
+		ready = fs->start(fs);
+	else
+		ready = skip(fs, "not in this kernel");
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		if (!(fs->cases & _BITUL(i)))
+			continue;
+		result = ready ? ready : test_case(fs, &cases[i], root);
+		snprintf(name, sizeof(name), "%s: %s", fs->name, cases[i].name);
+		ksft_test_result_code(result, name, NULL);
+	}
+	fs->stop();
+}
+
+static int write_tmpfs(const char *cgroup, void *arg)
+{
+	return passed(!write_zeroes(test_file, 0, MB(32L)));
+}
+
+/* Nothing is written back there, so there is nothing to wait for. */
+static int test_tmpfs(const char *root)
+{
+	char *cgroup = create_cgroup(root, "dirty_tmpfs");
+	int ret = KSFT_FAIL;
+	long start;
+
+	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "10M") ||
+	    mount("tmpfs", mnt, "tmpfs", 0, NULL))
+		goto out;
+	start = now_ms();
+	ret = cg_run(cgroup, write_tmpfs, NULL);
+	ksft_print_msg("tmpfs: %ld ms\n", now_ms() - start);
+	if (now_ms() - start > 2000)
+		ret = KSFT_FAIL;
+	umount(mnt);
+out:
+	destroy_cgroup(cgroup);
+	return ret;
+}
+
+static int make_directory(char *path, const char *name)
+{
+	snprintf(path, PATH_MAX, "%.100s/%s", top, name);
+	return mkdir(path, 0700);
+}
+
+static int prepare(void)
+{
+	static const char *const modprobe[] = {
+		"modprobe", "-q", "null_blk", "nr_devices=0", NULL,
+	};
+
+	snprintf(top, sizeof(top), "/tmp/test_memcg_dirty_fs.XXXXXX");
+	own_network = !unshare(CLONE_NEWNET);
+	if (unshare(CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) || !mkdtemp(top))
+		return -1;
+	if (make_directory(disk, "disk") || make_directory(mnt, "mnt") ||
+	    make_directory(nfsd, "nfsd"))
+		return -1;
+	snprintf(test_file, sizeof(test_file), "%.100s/file", mnt);
+	snprintf(direct_file, sizeof(direct_file), "%.100s/direct", mnt);
+	if (access(NULLB, F_OK)) {
+		run_quietly(modprobe);
+		mount("configfs", "/sys/kernel/config", "configfs", 0, NULL);
+	}
+	return 0;
+}
+
+static void clean_up(void)
+{
+	rmdir(disk);
+	rmdir(mnt);
+	rmdir(nfsd);
+	rmdir(top);
+}
+
+static unsigned int count_cases(void)
+{
+	unsigned int i, count = 0;
+
+	for (i = 0; i < ARRAY_SIZE(filesystems); i++)
+		count += __builtin_popcount(filesystems[i].cases);
+	return count;
+}
+
+int main(int argc, char **argv)
+{
+	char root[PATH_MAX];
+	int i;
+
+	ksft_print_header();
+	find_root(root, sizeof(root));
+	if (prepare())
+		ksft_exit_skip("no namespaces: %s\n", strerror(errno));
+	ksft_set_plan(count_cases() + 1);
+
+	for (i = 0; i < ARRAY_SIZE(filesystems); i++)
+		test_filesystem(&filesystems[i], root);
+	ksft_test_result_code(test_tmpfs(root), "tmpfs: not limited", NULL);
+	clean_up();
+	ksft_finished();
+}

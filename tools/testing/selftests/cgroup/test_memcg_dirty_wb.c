@@ -1,0 +1,620 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests for what follows from dirty limits: who is throttled, and what is
+ * written back.
+ *
+ * They need a current directory on a file system with cgroup writeback, on a
+ * disk that is slower than memory; elsewhere they are skipped. Those that tell
+ * one LRU from the other run on both.
+ */
+#define _GNU_SOURCE
+
+#include <fcntl.h>
+#include <linux/limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cgroup_util.h"
+#include "memcg_dirty_util.h"
+
+#define LRU_GEN_FILE	"/sys/kernel/mm/lru_gen/enabled"
+#define TRACING		"/sys/kernel/debug/tracing"
+#define CYCLES			50
+#define SLOWEST_SMALL_MS	1000
+#define SLOWEST_RECLAIM_MS	500
+
+static const char *const test_file = "test_memcg_dirty_wb.tmp";
+static const char *const other_file = "test_memcg_dirty_wb_other.tmp";
+
+/**
+ * struct writes - what a process is to write, and how long that took
+ * @file: name of the file
+ * @bytes: how much to write; 0 for no end
+ * @pause_ms: between one write() and the next
+ * @slowest_ms: what to fail at, if a single write() takes longer; 0 for never
+ */
+struct writes {
+	const char *file;
+	long bytes;
+	int pause_ms;
+	int slowest_ms;
+};
+
+/* Runs in the cgroup. The exit code says what went wrong. */
+static int do_writes(const char *cgroup, void *arg)
+{
+	const struct writes *writes = arg;
+	long bytes, start, took;
+	static char buf[CHUNK];
+	int fd = open(writes->file, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+
+	if (fd < 0)
+		return 1;
+	for (bytes = 0; !writes->bytes || bytes < writes->bytes; bytes += CHUNK) {
+		start = now_ms();
+		if (write(fd, buf, CHUNK) != CHUNK)
+			return 2;
+		took = now_ms() - start;
+		if (writes->slowest_ms && took > writes->slowest_ms) {
+			ksft_print_msg("a write took %ld ms\n", took);
+			return 3;
+		}
+		sleep_ms(writes->pause_ms);
+	}
+	close(fd);
+	return 0;
+}
+
+static void stop(pid_t pid)
+{
+	if (pid <= 0)
+		return;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static bool succeeded(int status)
+{
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		return true;
+	ksft_print_msg("the writer failed with status %#x\n", status);
+	return false;
+}
+
+static void remove_files(void)
+{
+	unlink(test_file);
+	unlink(other_file);
+}
+
+/* A cgroup whose children have the memory controller. */
+static char *create_parent(const char *root, const char *name)
+{
+	char *parent = create_cgroup(root, name);
+
+	if (parent && cg_write(parent, "cgroup.subtree_control", "+memory +io")) {
+		destroy_cgroup(parent);
+		return NULL;
+	}
+	return parent;
+}
+
+static long dirty_stat(const char *cgroup, const char *key)
+{
+	return cg_read_key_long(cgroup, STAT_FILE, key);
+}
+
+/* All that was counted is accounted for once it is written. */
+static int check_clean(const char *cgroup)
+{
+	long left;
+
+	sync();
+	left = dirty_stat(cgroup, "dirty ") + dirty_stat(cgroup, "writeback ");
+	if (left)
+		ksft_print_msg("%ld bytes left after sync\n", left);
+	return left ? -1 : 0;
+}
+
+/* 32 writers at once do not exceed the limit together. */
+static int test_many_writers(const char *root)
+{
+	struct writes writes = { .bytes = MB(3) };
+	char *cgroup = create_cgroup(root, "dirty_many");
+	pid_t pid[32] = {};
+	char name[32][32];
+	int i, status, ret = KSFT_FAIL;
+	long limit = MB(16L), peak;
+
+	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "16M"))
+		goto out;
+	for (i = 0; i < ARRAY_SIZE(pid); i++) {
+		sprintf(name[i], "test_memcg_dirty_wb_%d.tmp", i);
+		writes.file = name[i];
+		pid[i] = cg_run_nowait(cgroup, do_writes, &writes);
+	}
+	ret = KSFT_PASS;
+	for (i = 0; i < ARRAY_SIZE(pid); i++) {
+		waitpid(pid[i], &status, 0);
+		if (!succeeded(status))
+			ret = KSFT_FAIL;
+		unlink(name[i]);
+	}
+	peak = dirty_stat(cgroup, "total_peak ");
+	ksft_print_msg("peak %ld of %ld bytes\n", peak, limit);
+	if (peak < limit / 2 || peak > limit / 100 * 102 + error_bytes(64))
+		ret = KSFT_FAIL;
+	if (check_clean(cgroup))
+		ret = KSFT_FAIL;
+out:
+	destroy_cgroup(cgroup);
+	return ret;
+}
+
+/* One that writes little keeps its pace beside one that fills their parent. */
+static int test_light_sibling(const char *root)
+{
+	struct writes endless = { .file = other_file };
+	struct writes little = {
+		.file = test_file, .bytes = MB(5), .pause_ms = 62,
+	};
+	char *parent = create_parent(root, "dirty_parent");
+	char *hog = NULL, *light = NULL;
+	long took, throttled;
+	int ret = KSFT_FAIL;
+	pid_t pid = 0;
+
+	if (!parent || cg_write(parent, LIMIT_FILE, "64M"))
+		goto out;
+	hog = create_cgroup(parent, "hog");
+	light = create_cgroup(parent, "light");
+	if (!hog || !light)
+		goto out;
+	slow_down(hog);
+	pid = cg_run_nowait(hog, do_writes, &endless);
+	while (dirty_stat(hog, "throttled ") < 10)
+		sleep_ms(100);
+
+	took = now_ms();
+	if (cg_run(light, do_writes, &little))
+		goto out;
+	took = now_ms() - took;
+	throttled = dirty_stat(light, "throttled_usec ");
+	ksft_print_msg("5 MiB took %ld ms, of these throttled %ld us\n", took,
+		       throttled);
+	/* The hog is throttled all the time, and the light one next to never. */
+	if (throttled > took * 1000 / 50 || dirty_stat(hog, "throttled ") < 10)
+		goto out;
+	if (dirty_stat(parent, "total_peak ") > MB(64L) / 100 * 102 +
+						 error_bytes(64))
+		goto out;
+	ret = KSFT_PASS;
+out:
+	stop(pid);
+	destroy_cgroup(light);
+	destroy_cgroup(hog);
+	destroy_cgroup(parent);
+	remove_files();
+	return ret;
+}
+
+/*
+ * Over the parent's background limit, the pages of a child that is idle are
+ * written too, and those of a cgroup that has nothing to do with it are not.
+ */
+static int test_aimed_writeback(const char *root)
+{
+	struct writes idle_writes = { .file = test_file, .bytes = MB(12) };
+	struct writes other_writes = { .file = other_file, .bytes = MB(12) };
+	struct writes busy_writes = { .file = "test_memcg_dirty_wb_busy.tmp" };
+	char *parent = create_parent(root, "dirty_aimed");
+	char *other = create_cgroup(root, "dirty_aimed_other");
+	char *idle = NULL, *busy = NULL;
+	int ret = KSFT_FAIL;
+	pid_t pid = 0;
+
+	if (!parent || !other)
+		goto out;
+	idle = create_cgroup(parent, "idle");
+	busy = create_cgroup(parent, "busy");
+	if (!idle || !busy || cg_write(parent, LIMIT_FILE, "128M") ||
+	    cg_write(parent, BACKGROUND_FILE, "16M"))
+		goto out;
+	if (cg_run(other, do_writes, &other_writes) ||
+	    cg_run(idle, do_writes, &idle_writes) || cg_dirty(idle) < MB(10))
+		goto out;
+	pid = cg_run_nowait(busy, do_writes, &busy_writes);
+	if (wait_until_below(idle, MB(2), 8) ||
+	    !dirty_stat(idle, "flusher_wakeups ")) {
+		ksft_print_msg("%ld bytes of the idle one are dirty\n",
+			       cg_dirty(idle));
+		goto out;
+	}
+	if (dirty_stat(other, "flusher_wakeups ") || cg_dirty(other) < MB(10)) {
+		ksft_print_msg("another cgroup's pages were written\n");
+		goto out;
+	}
+	ret = KSFT_PASS;
+out:
+	stop(pid);
+	destroy_cgroup(busy);
+	destroy_cgroup(idle);
+	destroy_cgroup(parent);
+	destroy_cgroup(other);
+	unlink(busy_writes.file);
+	remove_files();
+	return ret;
+}
+
+/* A background limit alone starts writeback, and throttles nobody. */
+static int test_background_only(const char *root)
+{
+	struct writes writes = { .file = test_file, .bytes = MB(24) };
+	char *cgroup = create_cgroup(root, "dirty_background");
+	int ret = KSFT_FAIL;
+
+	if (!cgroup || cg_write(cgroup, BACKGROUND_FILE, "4M") ||
+	    cg_run(cgroup, do_writes, &writes))
+		goto out;
+	if (wait_until_below(cgroup, MB(4) + stat_error(), 5)) {
+		ksft_print_msg("still %ld bytes\n", cg_dirty(cgroup));
+		goto out;
+	}
+	if (dirty_stat(cgroup, "throttled "))
+		goto out;
+	ret = KSFT_PASS;
+out:
+	destroy_cgroup(cgroup);
+	remove_files();
+	return ret;
+}
+
+/* Lowering a limit below what is dirty starts writeback without a writer. */
+static int test_lower(const char *root)
+{
+	struct writes writes = { .file = test_file, .bytes = MB(24) };
+	char *cgroup = create_cgroup(root, "dirty_lower");
+	int ret = KSFT_FAIL;
+
+	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "128M") ||
+	    cg_run(cgroup, do_writes, &writes) || cg_dirty(cgroup) < MB(20) ||
+	    cg_write(cgroup, LIMIT_FILE, "8M"))
+		goto out;
+	if (wait_until_below(cgroup, MB(4) + stat_error(), 5)) {
+		ksft_print_msg("still %ld bytes\n", cg_dirty(cgroup));
+		goto out;
+	}
+	ret = KSFT_PASS;
+out:
+	destroy_cgroup(cgroup);
+	remove_files();
+	return ret;
+}
+
+/*
+ * A limit takes the place of the share of memory.max that vm.dirty_ratio gives,
+ * upwards too. The system's limit is out of the way for that.
+ */
+static int test_raise(const char *root)
+{
+	struct writes writes = { .file = test_file, .bytes = MB(100) };
+	char *cgroup = create_cgroup(root, "dirty_raise");
+	long limit = MB(120L), derived, peak;
+	int ret = KSFT_FAIL;
+
+	if (!cgroup || cg_write(cgroup, "memory.max", "256M") ||
+	    cg_write(cgroup, LIMIT_FILE, "120M"))
+		goto out;
+	derived = MB(256L) / 100 * 20;
+	slow_down(cgroup);
+	if (cg_run(cgroup, do_writes, &writes))
+		goto out;
+	peak = dirty_stat(cgroup, "total_peak ");
+	ksft_print_msg("peak %ld of %ld bytes\n", peak, limit);
+	if (peak < derived + MB(20))
+		goto out;
+	ret = KSFT_PASS;
+out:
+	destroy_cgroup(cgroup);
+	remove_files();
+	return ret;
+}
+
+/* A limit of a page lets its writer go on. */
+static int test_one_page(const char *root)
+{
+	struct writes writes = {
+		.file = test_file, .bytes = MB(2), .slowest_ms = SLOWEST_SMALL_MS,
+	};
+	char *cgroup = create_cgroup(root, "dirty_page");
+	char page[32];
+	int ret = KSFT_FAIL;
+
+	sprintf(page, "%ld", sysconf(_SC_PAGE_SIZE));
+	if (!cgroup || cg_write(cgroup, LIMIT_FILE, page) ||
+	    cg_run(cgroup, do_writes, &writes) || check_clean(cgroup))
+		goto out;
+	ret = KSFT_PASS;
+out:
+	destroy_cgroup(cgroup);
+	remove_files();
+	return ret;
+}
+
+static long oom_kills(const char *cgroup)
+{
+	return cg_read_key_long(cgroup, "memory.events", "oom_kill ");
+}
+
+/*
+ * memory.max is reached with a disk that is slower than the writer: nobody is
+ * killed, and no write takes long.
+ */
+static int fills_memory(const char *root, char *limit, int slowest_ms)
+{
+	struct writes writes = {
+		.file = test_file, .bytes = MB(100), .slowest_ms = slowest_ms,
+	};
+	char *cgroup = create_cgroup(root, "dirty_reclaim");
+	int ret = -1;
+
+	if (!cgroup || cg_write(cgroup, "memory.max", "24M") ||
+	    cg_write(cgroup, "memory.swap.max", "0") ||
+	    cg_write(cgroup, LIMIT_FILE, limit))
+		goto out;
+	if (cg_run(cgroup, do_writes, &writes) || oom_kills(cgroup)) {
+		ksft_print_msg("%ld OOM kills\n", oom_kills(cgroup));
+		goto out;
+	}
+	ret = 0;
+out:
+	destroy_cgroup(cgroup);
+	remove_files();
+	return ret;
+}
+
+/* Both where the limit keeps clear of memory.max and where it does not. */
+static int reclaims(const char *root)
+{
+	return fills_memory(root, "8M", SLOWEST_RECLAIM_MS) ||
+	       fills_memory(root, "1G", 0);
+}
+
+static int test_reclaim(const char *root)
+{
+	return reclaims(root) ? KSFT_FAIL : KSFT_PASS;
+}
+
+/* The same on the LRU that is not the present one. */
+static int test_reclaim_other_lru(const char *root)
+{
+	char old[16], *new;
+	int ret;
+
+	if (read_text(LRU_GEN_FILE, old, sizeof(old)) <= 0)
+		return KSFT_SKIP;
+	new = strncmp(old, "0x0000", 6) ? "n" : "y";
+	if (write_text(LRU_GEN_FILE, new, 1) < 0)
+		return KSFT_FAIL;
+	ret = reclaims(root) ? KSFT_FAIL : KSFT_PASS;
+	write_text(LRU_GEN_FILE, *new == 'n' ? "y" : "n", 1);
+	return ret;
+}
+
+/* Runs in a cgroup: writes into a file that another cgroup's wb has. */
+static int write_foreign(const char *cgroup, void *arg)
+{
+	int fd = open(test_file, O_WRONLY);
+	static char buf[CHUNK];
+	long offset;
+
+	for (offset = MB(32); offset < MB(48); offset += CHUNK)
+		if (pwrite(fd, buf, CHUNK, offset) != CHUNK)
+			return 1;
+	return 0;
+}
+
+/* Pages that are dirtied through another cgroup's inode count where charged. */
+static int test_foreign_inode(const char *root)
+{
+	struct writes writes = { .file = test_file, .bytes = MB(32) };
+	char *owner = create_cgroup(root, "dirty_owner");
+	char *guest = create_cgroup(root, "dirty_guest");
+	int ret = KSFT_FAIL;
+
+	if (!owner || !guest || cg_write(owner, LIMIT_FILE, "128M") ||
+	    cg_write(guest, LIMIT_FILE, "16M") ||
+	    cg_run(owner, do_writes, &writes) ||
+	    cg_run(guest, write_foreign, NULL))
+		goto out;
+	if (!dirty_stat(guest, "total_peak ")) {
+		ksft_print_msg("the guest's pages did not count\n");
+		goto out;
+	}
+	if (check_clean(owner) || check_clean(guest))
+		goto out;
+	ret = KSFT_PASS;
+out:
+	destroy_cgroup(guest);
+	destroy_cgroup(owner);
+	remove_files();
+	return ret;
+}
+
+static int set_cpu1(char *online)
+{
+	return write_text("/sys/devices/system/cpu/cpu1/online", online, 1) < 0;
+}
+
+/* What a CPU held back when it went offline is not lost. */
+static int test_cpu_hotplug(const char *root)
+{
+	struct writes writes = { .file = test_file };
+	char *cgroup = create_cgroup(root, "dirty_hotplug");
+	int i, ret = KSFT_FAIL;
+	pid_t pid = 0;
+
+	if (set_cpu1("1")) {
+		ret = KSFT_SKIP;
+		goto out;
+	}
+	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "1G"))
+		goto out;
+	pid = cg_run_nowait(cgroup, do_writes, &writes);
+	for (i = 0; i < 6; i++) {
+		if (set_cpu1(i & 1 ? "1" : "0"))
+			goto out;
+		sleep_ms(300);
+	}
+	stop(pid);
+	pid = 0;
+	if (check_clean(cgroup))
+		goto out;
+	ret = KSFT_PASS;
+out:
+	stop(pid);
+	set_cpu1("1");
+	destroy_cgroup(cgroup);
+	remove_files();
+	return ret;
+}
+
+/* A cgroup comes, gets limits, dirties something, and goes with it. */
+static int one_cycle(const char *parent, int number)
+{
+	static char *const limits[] = { "1M", "max", "64M", "4096", "8M" };
+	struct writes writes = { .file = other_file, .bytes = CHUNK };
+	char *cgroup = create_cgroup(parent, "cycle");
+	int ret = -1;
+
+	if (!cgroup)
+		return -1;
+	if (cg_write(cgroup, LIMIT_FILE, limits[number % 5]) ||
+	    cg_run(cgroup, do_writes, &writes) ||
+	    cg_write(cgroup, BACKGROUND_RATIO_FILE, "10") ||
+	    cg_write(cgroup, LIMIT_FILE, limits[number % 4]))
+		goto out;
+	ret = 0;
+out:
+	destroy_cgroup(cgroup);
+	return ret;
+}
+
+static int test_cycles(const char *root)
+{
+	struct writes writes = {};
+	char *parent = create_parent(root, "dirty_cycles");
+	char *busy[4] = {}, name[4][32] = {};
+	int i, ret = KSFT_FAIL;
+	pid_t pid[4] = {};
+
+	if (!parent || cg_write(parent, LIMIT_FILE, "32M"))
+		goto out;
+	for (i = 0; i < ARRAY_SIZE(busy); i++) {
+		sprintf(name[i], "test_memcg_dirty_wb_%d.tmp", i);
+		writes.file = name[i];
+		busy[i] = create_cgroup(parent, name[i]);
+		if (!busy[i])
+			goto out;
+		pid[i] = cg_run_nowait(busy[i], do_writes, &writes);
+	}
+	for (i = 0; i < CYCLES; i++)
+		if (one_cycle(parent, i))
+			goto out;
+	for (i = 0; i < ARRAY_SIZE(busy); i++) {
+		stop(pid[i]);
+		pid[i] = 0;
+	}
+	if (check_clean(parent))
+		goto out;
+	ret = KSFT_PASS;
+out:
+	for (i = 0; i < ARRAY_SIZE(busy); i++) {
+		stop(pid[i]);
+		destroy_cgroup(busy[i]);
+		unlink(name[i]);
+	}
+	destroy_cgroup(parent);
+	remove_files();
+	return ret;
+}
+
+/* Says whether tracefs has seen this event since the trace was cleared. */
+static bool traced(const char *event)
+{
+	static char buf[1 << 16];
+	ssize_t len = read_text(TRACING "/trace", buf, sizeof(buf));
+
+	return len > 0 && strstr(buf, event);
+}
+
+static int test_tracepoints(const char *root)
+{
+	struct writes writes = { .file = test_file, .bytes = MB(8) };
+	char *cgroup = create_cgroup(root, "dirty_trace");
+	int ret = KSFT_FAIL;
+
+	if (access(TRACING "/events/memcg_dirty/enable", W_OK)) {
+		ret = KSFT_SKIP;
+		goto out;
+	}
+	write_text(TRACING "/events/memcg_dirty/enable", "1", 1);
+	write_text(TRACING "/trace", "\n", 1);
+	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "2M"))
+		goto out;
+	slow_down(cgroup);
+	if (cg_run(cgroup, do_writes, &writes))
+		goto out;
+	if (!traced("memcg_dirty_throttle: ") || !traced("memcg_dirty_wakeup: "))
+		goto out;
+	ret = KSFT_PASS;
+out:
+	write_text(TRACING "/events/memcg_dirty/enable", "0", 1);
+	destroy_cgroup(cgroup);
+	remove_files();
+	return ret;
+}
+
+#define T(x) { x, #x }
+static const struct {
+	int (*fn)(const char *root);
+	const char *name;
+} tests[] = {
+	T(test_many_writers),
+	T(test_light_sibling),
+	T(test_aimed_writeback),
+	T(test_background_only),
+	T(test_lower),
+	T(test_raise),
+	T(test_one_page),
+	T(test_reclaim),
+	T(test_reclaim_other_lru),
+	T(test_foreign_inode),
+	T(test_cpu_hotplug),
+	T(test_cycles),
+	T(test_tracepoints),
+};
+
+#undef T
+
+int main(int argc, char **argv)
+{
+	char root[PATH_MAX];
+	int i, result;
+
+	ksft_print_header();
+	find_root(root, sizeof(root));
+	ksft_set_plan(ARRAY_SIZE(tests));
+
+	for (i = 0; i < ARRAY_SIZE(tests); i++) {
+		result = KSFT_SKIP;
+		if (can_write_back())
+			result = tests[i].fn(root);
+		ksft_test_result_code(result, tests[i].name, NULL);
+	}
+	ksft_finished();
+}
