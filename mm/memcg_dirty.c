@@ -307,18 +307,13 @@ static noinline void memcg_dirty_account_fold(struct memcg_dirty_domain *domain,
 	memcg_dirty_add_slow(rcu_dereference_sched(domain->up), item, nr_pages);
 }
 
-/**
- * __memcg_dirty_account - memcg_dirty_account() where some cgroup has a limit
- * @lruvec: the lruvec whose memory cgroup's statistics are about to change
- * @item: what changes
- * @nr_pages: the change, in pages
- *
- * All that is rare is a tail call: nothing has to be saved for it.
- *
- * Context: as for memcg_dirty_account().
+/*
+ * Once for each item, so that its place is known. All that is rare is a tail
+ * call: nothing has to be saved for it.
  */
-notrace void __memcg_dirty_account(struct lruvec *lruvec,
-				   enum memcg_dirty_item item, long nr_pages)
+static __always_inline void memcg_dirty_account_item(struct lruvec *lruvec,
+						     enum memcg_dirty_item item,
+						     long nr_pages)
 {
 	struct mem_cgroup *memcg = lruvec_memcg(lruvec);
 	struct memcg_dirty_domain *domain;
@@ -333,6 +328,17 @@ notrace void __memcg_dirty_account(struct lruvec *lruvec,
 			return memcg_dirty_account_fold(domain, item, nr_pages);
 		domain = rcu_dereference_sched(domain->up);
 	}
+}
+
+/* See memcg_dirty_account(), which calls these where some cgroup has a limit. */
+notrace void memcg_dirty_account_dirty(struct lruvec *lruvec, int nr_pages)
+{
+	memcg_dirty_account_item(lruvec, MEMCG_DIRTY, nr_pages);
+}
+
+notrace void memcg_dirty_account_writeback(struct lruvec *lruvec, int nr_pages)
+{
+	memcg_dirty_account_item(lruvec, MEMCG_WRITEBACK, nr_pages);
 }
 
 /* Reading */

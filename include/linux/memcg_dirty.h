@@ -130,11 +130,8 @@ static inline bool memcg_dirty_limited(void)
 
 /* Counting: mm/memcg_dirty.c */
 
-void __memcg_dirty_account(struct lruvec *lruvec, enum memcg_dirty_item item,
-			   long nr_pages);
-
-/* One comparison in place of two, and no table. */
-static_assert(NR_WRITEBACK - NR_FILE_DIRTY == MEMCG_WRITEBACK);
+void memcg_dirty_account_dirty(struct lruvec *lruvec, int nr_pages);
+void memcg_dirty_account_writeback(struct lruvec *lruvec, int nr_pages);
 
 /**
  * memcg_dirty_account - count pages that become dirty or clean in a domain
@@ -150,12 +147,14 @@ static_assert(NR_WRITEBACK - NR_FILE_DIRTY == MEMCG_WRITEBACK);
  * On PREEMPT_RT, where counts do not change in interrupts, preemption is.
  */
 static inline void memcg_dirty_account(struct lruvec *lruvec,
-				       enum node_stat_item idx, long nr_pages)
+				       enum node_stat_item idx, int nr_pages)
 {
-	unsigned int item = (unsigned int)idx - NR_FILE_DIRTY;
-
-	if (memcg_dirty_limited() && item < NR_MEMCG_DIRTY_ITEMS)
-		__memcg_dirty_account(lruvec, item, nr_pages);
+	if (!memcg_dirty_limited())
+		return;
+	if (idx == NR_FILE_DIRTY)
+		memcg_dirty_account_dirty(lruvec, nr_pages);
+	else if (idx == NR_WRITEBACK)
+		memcg_dirty_account_writeback(lruvec, nr_pages);
 }
 
 int memcg_dirty_alloc(struct mem_cgroup *memcg);
@@ -296,7 +295,7 @@ static inline void memcg_dirty_reclaim(struct mem_cgroup *memcg)
 #else /* CONFIG_MEMCG_DIRTY_LIMIT */
 
 static inline void memcg_dirty_account(struct lruvec *lruvec,
-				       enum node_stat_item idx, long nr_pages)
+				       enum node_stat_item idx, int nr_pages)
 {
 }
 
