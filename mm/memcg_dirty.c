@@ -65,11 +65,11 @@
  *	under RCU (updates have preemption disabled, which is as good). A domain
  *	is freed a grace period after the last pointer to it has gone; the last
  *	one of a cgroup goes with that, when nothing is charged there or below
- *	any more. A cgroup
- *	that was removed keeps its domain until then: its pages may still be
- *	dirty, and count for its ancestors. "Below" means what the css tree
- *	says: a css pins its parent. A cgroup whose controller was disabled and
- *	enabled again has two csses, and neither pins the other.
+ *	any more. A cgroup that was removed keeps its domain until then: its
+ *	pages may still be dirty, and count for its ancestors. "Below" means
+ *	what the css tree says: a css pins its parent. A cgroup whose controller
+ *	was disabled and enabled again has two csses, and neither pins the
+ *	other.
  *
  * Greg Thelen posted per-memcg dirty limits with hierarchy in 2010 and 2011;
  * Konstantin Khlebnikov used per-CPU counters for them in 2015.

@@ -313,10 +313,7 @@ static bool memcg_dirty_in_reclaim(struct mem_cgroup *memcg)
 	return until - jiffies - 1 < MEMCG_DIRTY_RECLAIM;
 }
 
-/*
- * What @memcg's own limit says to @writer; false if it has none. A reclaim that
- * fell short counts like an exceeded background limit.
- */
+/* What @memcg's own limit says to @writer; false if it has none. */
 static bool memcg_dirty_one_state(struct mem_cgroup *memcg,
 				  struct memcg_dirty_writer *writer,
 				  struct memcg_dirty_state *state)
@@ -377,7 +374,10 @@ static void memcg_dirty_tighten(struct memcg_dirty_state *state,
 	state->over_bg = over_bg;
 }
 
-/* Context: RCU. */
+/*
+ * A reclaim that fell short counts like an exceeded background limit.
+ * Context: RCU.
+ */
 static void memcg_dirty_find_state(struct mem_cgroup *memcg,
 				   struct memcg_dirty_state *state)
 {
