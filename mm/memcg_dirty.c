@@ -25,7 +25,9 @@
  *	updates at most, CPUs that went offline included, and the batch is
  *	chosen such that this is a 64th of the limit at most: see
  *	memcg_dirty_batch(). While no cgroup has a limit, a static key keeps all
- *	of this off the path.
+ *	of this off the path; and updates of other statistics never come here.
+ *	Where only one domain counts, which is the common case, updates find this
+ *	CPU's part of it in a single step (->only).
  *
  * Setting a limit while pages are dirty
  *
@@ -36,12 +38,12 @@
  *	being set up (memcg_dirty_joining), each CPU notes at its first update
  *	for a cgroup under the new domain what this sum was before: that is where
  *	the domain's own counting starts (struct memcg_dirty_join). A grace
- *	period sees to it that all CPUs know that they have to; after another
+ *	period sees to it that all CPUs know that they have to, and that none is
+ *	on the short way, where there is no looking; after another
  *	one, every update goes to the new domain. Then the noted sums, and the
  *	present ones where a CPU had nothing to note since, add up to the start
  *	value. No update may come between the noting and the one that causes it:
- *	the callers see to that by disabling interrupts from before
- *	memcg_dirty_account() until the sum has changed.
+ *	interrupts are disabled from before the one until after the other.
  *
  *	The pairing, with L the updating CPU and R the task that sets the limit:
  *
@@ -76,6 +78,7 @@
  */
 
 #include <linux/atomic.h>
+#include <linux/limits.h>
 #include <linux/list.h>
 #include <linux/memcontrol.h>
 #include <linux/minmax.h>
@@ -101,6 +104,9 @@ const enum node_stat_item memcg_dirty_idx[NR_MEMCG_DIRTY_ITEMS] = {
 
 DEFINE_STATIC_KEY_FALSE(memcg_dirty_limit_key);
 
+/* How many domains are near their limits. */
+atomic_t memcg_dirty_nr_near = ATOMIC_INIT(0);
+
 /* Serialises changes of limits, and of the tree of domains. */
 static DEFINE_MUTEX(memcg_dirty_mutex);
 static LIST_HEAD(memcg_dirty_memcgs);
@@ -109,6 +115,11 @@ LIST_HEAD(memcg_dirty_domains);
 /* CPUs are to note their sums as they enter a domain. */
 static bool memcg_dirty_joining __read_mostly;
 static unsigned long memcg_dirty_gen;
+
+/* Whatever is added here, the sum is further above @low than @width. */
+static DEFINE_PER_CPU(struct memcg_dirty_percpu, memcg_dirty_none) = {
+	.low = { LONG_MIN, LONG_MIN },
+};
 
 /* Accounting */
 
@@ -215,14 +226,14 @@ void memcg_dirty_note(struct memcg_dirty_domain *domain)
 	unsigned long writeback = memcg_dirty_read(domain, MEMCG_WRITEBACK);
 	unsigned long dirty = memcg_dirty_read(domain, MEMCG_DIRTY);
 	unsigned long limit = READ_ONCE(domain->limit);
-	bool near = dirty + writeback >= limit - limit / 16;
+	int near = dirty + writeback >= limit - limit / 16;
 
 	memcg_dirty_raise_peak(&domain->peak[MEMCG_DIRTY], dirty);
 	memcg_dirty_raise_peak(&domain->peak[MEMCG_WRITEBACK], writeback);
 	memcg_dirty_raise_peak(&domain->peak[MEMCG_DIRTY_TOTAL],
 			       dirty + writeback);
-	if (near != READ_ONCE(domain->near))
-		WRITE_ONCE(domain->near, near);
+	if (near != READ_ONCE(domain->near) && near != xchg(&domain->near, near))
+		atomic_add(near ? 1 : -1, &memcg_dirty_nr_near);
 }
 
 /*
@@ -244,29 +255,21 @@ static void memcg_dirty_fold(struct memcg_dirty_domain *domain,
 	memcg_dirty_note(domain);
 }
 
-/**
- * memcg_dirty_add - add to a domain's count on this CPU
- * @pcpu: this CPU's part of the domain
- * @item: what to count
- * @nr_pages: how many pages came, or went when negative
- *
- * Context: no other update can happen on this CPU.
- *
- * Return: %true if a batch has come together; the caller is to fold it.
- */
-static __always_inline bool memcg_dirty_add(struct memcg_dirty_percpu *pcpu,
-					    enum memcg_dirty_item item,
-					    long nr_pages)
+/* Count in @domain and all above. */
+static void memcg_dirty_add_all(struct memcg_dirty_domain *domain,
+				enum memcg_dirty_item item, long nr_pages)
 {
-	long sum = pcpu->sum[item] + nr_pages;
+	struct memcg_dirty_percpu *pcpu;
 
-	WRITE_ONCE(pcpu->sum[item], sum);
-	return (unsigned long)(sum - pcpu->low[item]) > pcpu->width;
+	for (; domain; domain = rcu_dereference_sched(domain->up)) {
+		pcpu = this_cpu_ptr(domain->pcpu);
+		if (memcg_dirty_add(pcpu, item, nr_pages))
+			memcg_dirty_fold(domain, pcpu);
+	}
 }
 
-/* Count in @domain and all above, where something has to be done about it. */
-static void memcg_dirty_add_slow(struct memcg_dirty_domain *domain,
-				 enum memcg_dirty_item item, long nr_pages)
+/* Note this CPU's sums of @domain and all above where that is due. */
+static void memcg_dirty_join_all(struct memcg_dirty_domain *domain)
 {
 	struct memcg_dirty_percpu *pcpu;
 	struct memcg_dirty_domain *up;
@@ -274,21 +277,16 @@ static void memcg_dirty_add_slow(struct memcg_dirty_domain *domain,
 	for (; domain; domain = up) {
 		up = rcu_dereference_sched(domain->up);
 		pcpu = this_cpu_ptr(domain->pcpu);
-		if (READ_ONCE(memcg_dirty_joining) &&
-		    memcg_dirty_needs_join(&pcpu->join, up))
+		if (memcg_dirty_needs_join(&pcpu->join, up))
 			memcg_dirty_join(&pcpu->join, up,
 					 pcpu->sum[MEMCG_DIRTY],
 					 pcpu->sum[MEMCG_WRITEBACK]);
-		if (memcg_dirty_add(pcpu, item, nr_pages))
-			memcg_dirty_fold(domain, pcpu);
 	}
 }
 
-static noinline void memcg_dirty_account_joining(struct mem_cgroup *memcg,
-						 enum memcg_dirty_item item,
-						 long nr_pages)
+static noinline void memcg_dirty_join_memcg(struct mem_cgroup *memcg,
+					    struct memcg_dirty_domain *up)
 {
-	struct memcg_dirty_domain *up = rcu_dereference_sched(memcg->dirty.up);
 	struct memcg_dirty_join *join = this_cpu_ptr(memcg->dirty.join);
 	int cpu = smp_processor_id();
 
@@ -296,49 +294,48 @@ static noinline void memcg_dirty_account_joining(struct mem_cgroup *memcg,
 		memcg_dirty_join(join, up,
 				 memcg_page_state_cpu(memcg, NR_FILE_DIRTY, cpu),
 				 memcg_page_state_cpu(memcg, NR_WRITEBACK, cpu));
-	memcg_dirty_add_slow(up, item, nr_pages);
+	memcg_dirty_join_all(up);
 }
 
-static noinline void memcg_dirty_account_fold(struct memcg_dirty_domain *domain,
-					      enum memcg_dirty_item item,
-					      long nr_pages)
-{
-	memcg_dirty_fold(domain, this_cpu_ptr(domain->pcpu));
-	memcg_dirty_add_slow(rcu_dereference_sched(domain->up), item, nr_pages);
-}
-
-/*
- * Once for each item, so that its place is known. All that is rare is a tail
- * call: nothing has to be saved for it.
+/**
+ * memcg_dirty_count - count pages that become dirty or clean in all domains
+ * @memcg: the memory cgroup whose statistics are about to change
+ * @item: what changes
+ * @nr_pages: the change, in pages
+ *
+ * The long way, where domains may be stacked, and CPUs may have to join one.
+ *
+ * Context: no other update can happen on this CPU until the memory cgroup's
+ * own count has changed.
  */
-static __always_inline void memcg_dirty_account_item(struct lruvec *lruvec,
-						     enum memcg_dirty_item item,
-						     long nr_pages)
+void memcg_dirty_count(struct mem_cgroup *memcg, enum memcg_dirty_item item,
+		       long nr_pages)
 {
-	struct mem_cgroup *memcg = lruvec_memcg(lruvec);
-	struct memcg_dirty_domain *domain;
+	struct memcg_dirty_domain *up = rcu_dereference_sched(memcg->dirty.up);
 
 	if (unlikely(READ_ONCE(memcg_dirty_joining)))
-		return memcg_dirty_account_joining(memcg, item, nr_pages);
-
-	domain = rcu_dereference_sched(memcg->dirty.up);
-	while (domain) {
-		if (unlikely(memcg_dirty_add(this_cpu_ptr(domain->pcpu), item,
-					     nr_pages)))
-			return memcg_dirty_account_fold(domain, item, nr_pages);
-		domain = rcu_dereference_sched(domain->up);
-	}
+		memcg_dirty_join_memcg(memcg, up);
+	memcg_dirty_add_all(up, item, nr_pages);
 }
 
-/* See memcg_dirty_account(), which calls these where some cgroup has a limit. */
-notrace void memcg_dirty_account_dirty(struct lruvec *lruvec, int nr_pages)
+/**
+ * memcg_dirty_account_slow - finish what the update path has begun
+ * @memcg: the memory cgroup whose statistics are about to change
+ * @pcpu: where the update path has counted: this CPU's part of a domain, or
+ *	memcg_dirty_none
+ * @item: what changes
+ * @nr_pages: the change, in pages
+ *
+ * Context: as for memcg_dirty_count().
+ */
+void memcg_dirty_account_slow(struct mem_cgroup *memcg,
+			      struct memcg_dirty_percpu *pcpu,
+			      enum memcg_dirty_item item, long nr_pages)
 {
-	memcg_dirty_account_item(lruvec, MEMCG_DIRTY, nr_pages);
-}
-
-notrace void memcg_dirty_account_writeback(struct lruvec *lruvec, int nr_pages)
-{
-	memcg_dirty_account_item(lruvec, MEMCG_WRITEBACK, nr_pages);
+	if (pcpu->domain)
+		memcg_dirty_fold(pcpu->domain, pcpu);
+	else
+		memcg_dirty_count(memcg, item, nr_pages);
 }
 
 /* Reading */
@@ -440,6 +437,8 @@ static void memcg_dirty_domain_free(struct memcg_dirty_domain *domain)
 {
 	if (!domain)
 		return;
+	if (domain->near)
+		atomic_dec(&memcg_dirty_nr_near);
 	free_percpu(domain->pcpu);
 	kfree(domain);
 }
@@ -547,6 +546,35 @@ static void memcg_dirty_relink(struct mem_cgroup *root,
 	}
 }
 
+/* Updates are to take the long way, for CPUs to join. */
+static void memcg_dirty_clear_only(void)
+{
+	struct mem_cgroup *memcg;
+
+	list_for_each_entry(memcg, &memcg_dirty_memcgs, dirty.node) {
+		WRITE_ONCE(memcg->dirty.only, &memcg_dirty_none);
+		cond_resched();
+	}
+}
+
+/* Where only one domain counts, updates can take the short way. */
+static void memcg_dirty_set_only(void)
+{
+	struct memcg_dirty_percpu __percpu *only;
+	struct memcg_dirty_domain *up;
+	struct mem_cgroup *memcg;
+
+	list_for_each_entry(memcg, &memcg_dirty_memcgs, dirty.node) {
+		up = memcg_dirty_nearest(memcg);
+		only = &memcg_dirty_none;
+		if (up && !memcg_dirty_next(up))
+			only = up->pcpu;
+		/* What it points to is set up: a grace period has gone by. */
+		WRITE_ONCE(memcg->dirty.only, only);
+		cond_resched();
+	}
+}
+
 /* Add what was dirty in @root's subtree before @domain saw the updates. */
 static void memcg_dirty_seed_subtree(const struct memcg_dirty_domain *domain,
 				     struct mem_cgroup *root, long seed[])
@@ -605,6 +633,7 @@ static void memcg_dirty_setup(struct memcg_dirty_domain *domain,
 	domain->batch = batch;
 	for_each_possible_cpu(cpu) {
 		pcpu = per_cpu_ptr(domain->pcpu, cpu);
+		pcpu->domain = domain;
 		for (item = 0; item < NR_MEMCG_DIRTY_ITEMS; item++)
 			pcpu->low[item] = 1L - batch;
 		pcpu->width = 2UL * (batch - 1);
@@ -624,14 +653,15 @@ static void memcg_dirty_insert(struct mem_cgroup *memcg,
 	RCU_INIT_POINTER(new->up, above);
 
 	WRITE_ONCE(memcg_dirty_joining, true);
-	/* From here on, all CPUs note their sums. */
+	memcg_dirty_clear_only();
 	synchronize_rcu();
+	/* From here on, all CPUs note their sums. */
 	if (old)
 		rcu_assign_pointer(old->up, new);
 	else
 		memcg_dirty_relink(memcg, above, new);
-	/* From here on, no CPU passes @new by. */
 	synchronize_rcu();
+	/* From here on, no CPU passes @new by. */
 	if (old)
 		memcg_dirty_seed_domain(new, old, seed);
 	else
@@ -659,8 +689,10 @@ static void memcg_dirty_replace(struct mem_cgroup *memcg,
 		list_add_rcu(&new->node, &memcg_dirty_domains);
 	}
 	rcu_assign_pointer(memcg->dirty.domain, new);
-	if (old) {
+	if (old)
 		memcg_dirty_relink(memcg, old, new ?: memcg_dirty_next(old));
+	memcg_dirty_set_only();
+	if (old) {
 		list_del_rcu(&old->node);
 		if (new)
 			memcpy(new->shared, old->shared, sizeof(new->shared));
@@ -740,6 +772,7 @@ int memcg_dirty_alloc(struct mem_cgroup *memcg)
 {
 	INIT_LIST_HEAD(&memcg->dirty.node);
 	memcg_dirty_init_settings(memcg);
+	memcg->dirty.only = &memcg_dirty_none;
 	memcg->dirty.join = alloc_percpu_gfp(struct memcg_dirty_join,
 					     GFP_KERNEL_ACCOUNT);
 	return memcg->dirty.join ? 0 : -ENOMEM;
@@ -759,6 +792,7 @@ void memcg_dirty_online(struct mem_cgroup *memcg)
 		return;
 	mutex_lock(&memcg_dirty_mutex);
 	rcu_assign_pointer(memcg->dirty.up, memcg_dirty_nearest(parent));
+	memcg->dirty.only = parent->dirty.only;
 	list_add_tail(&memcg->dirty.node, &memcg_dirty_memcgs);
 	mutex_unlock(&memcg_dirty_mutex);
 }

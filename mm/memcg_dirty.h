@@ -12,6 +12,8 @@
 #include <linux/memcontrol.h>
 #include <linux/memcg_dirty.h>
 
+#ifdef CONFIG_MEMCG_DIRTY_LIMIT
+
 /* A domain's shared count may be off by one part in this many of its limit. */
 #define MEMCG_DIRTY_PRECISION	64UL
 
@@ -34,14 +36,36 @@ struct memcg_dirty_join {
  * @low: the lowest that @sum may become before it is folded; the middle between
  *	this and the highest is what the domain's shared count has of it
  * @width: by how much the highest is above @low
+ * @domain: the domain; NULL in memcg_dirty_none
  * @join: since when @sum counts in the next domain up
  */
 struct memcg_dirty_percpu {
 	long sum[NR_MEMCG_DIRTY_ITEMS];
 	long low[NR_MEMCG_DIRTY_ITEMS];
 	unsigned long width;
+	struct memcg_dirty_domain *domain;
 	struct memcg_dirty_join join;
 };
+
+/**
+ * memcg_dirty_add - add to a domain's count on this CPU
+ * @pcpu: this CPU's part of the domain
+ * @item: what to count
+ * @nr_pages: how many pages came, or went when negative
+ *
+ * Context: no other update can happen on this CPU.
+ *
+ * Return: %true if a batch has come together; the caller is to fold it.
+ */
+static __always_inline bool memcg_dirty_add(struct memcg_dirty_percpu *pcpu,
+					    enum memcg_dirty_item item,
+					    long nr_pages)
+{
+	long sum = pcpu->sum[item] + nr_pages;
+
+	WRITE_ONCE(pcpu->sum[item], sum);
+	return (unsigned long)(sum - pcpu->low[item]) > pcpu->width;
+}
 
 /* How many devices with shared writeback a domain keeps apart. */
 #define MEMCG_DIRTY_NR_SHARED	4
@@ -83,7 +107,7 @@ struct memcg_dirty_domain {
 	struct mem_cgroup *memcg;
 	unsigned long gen;
 	unsigned int batch;
-	bool near;
+	int near;
 	unsigned long limit;
 	unsigned long background;
 	struct memcg_dirty_shared shared[MEMCG_DIRTY_NR_SHARED];
@@ -102,6 +126,11 @@ extern struct list_head memcg_dirty_domains;
 /* In the order of enum memcg_dirty_item. */
 extern const enum node_stat_item memcg_dirty_idx[NR_MEMCG_DIRTY_ITEMS];
 
+void memcg_dirty_account_slow(struct mem_cgroup *memcg,
+			      struct memcg_dirty_percpu *pcpu,
+			      enum memcg_dirty_item item, long nr_pages);
+void memcg_dirty_count(struct mem_cgroup *memcg, enum memcg_dirty_item item,
+		       long nr_pages);
 unsigned int memcg_dirty_batch(unsigned long limit, unsigned int nr_cpus);
 unsigned long memcg_dirty_error(unsigned int batch, unsigned int nr_cpus);
 unsigned long memcg_dirty_read(const struct memcg_dirty_domain *domain,
@@ -128,5 +157,115 @@ void memcg_dirty_refresh(struct mem_cgroup *memcg);
 void memcg_dirty_refresh_now(struct mem_cgroup *memcg);
 
 void memcg_dirty_wake_subtrees(void);
+
+/*
+ * A folio of the page cache is charged to its memory cgroup directly, which
+ * spares the test of folio_memcg(). This is inlined where folios become dirty
+ * and clean: a call costs as much as all that is done here.
+ *
+ * ->only of a cgroup without a single domain to count in is memcg_dirty_none,
+ * in which a batch has always come together.
+ */
+static __always_inline void __memcg_dirty_account(struct folio *folio,
+						  enum memcg_dirty_item item,
+						  long nr_pages)
+{
+	struct mem_cgroup *memcg = __folio_memcg(folio);
+	struct memcg_dirty_percpu *pcpu;
+
+	if (unlikely(!memcg))
+		return;
+	pcpu = this_cpu_ptr(READ_ONCE(memcg->dirty.only));
+	if (unlikely(memcg_dirty_add(pcpu, item, nr_pages)))
+		memcg_dirty_account_slow(memcg, pcpu, item, nr_pages);
+}
+
+/**
+ * __memcg_dirty_mod_folio - count a folio that becomes dirty or clean
+ * @folio: a folio of the page cache; its memory cgroup cannot change
+ * @idx: NR_FILE_DIRTY or NR_WRITEBACK, a constant
+ * @nr_pages: the change, in pages
+ *
+ * All changes of the two items are made by this function and the following
+ * ones, for limits to know of them. No other item pays for that.
+ *
+ * Context: interrupts are disabled, but on PREEMPT_RT, where the two do not
+ * change in interrupts.
+ */
+static __always_inline void __memcg_dirty_mod_folio(struct folio *folio,
+						    enum node_stat_item idx,
+						    long nr_pages)
+{
+	preempt_disable_nested();
+	if (memcg_dirty_limited())
+		__memcg_dirty_account(folio, idx == NR_FILE_DIRTY ?
+					     MEMCG_DIRTY : MEMCG_WRITEBACK,
+				      nr_pages);
+	__lruvec_stat_mod_folio(folio, idx, nr_pages);
+	preempt_enable_nested();
+}
+
+/**
+ * memcg_dirty_mod_folio - __memcg_dirty_mod_folio() with interrupts enabled
+ * @folio: a folio of the page cache; its memory cgroup cannot change
+ * @idx: NR_FILE_DIRTY or NR_WRITEBACK, a constant
+ * @nr_pages: the change, in pages
+ *
+ * Context: any.
+ */
+static __always_inline void memcg_dirty_mod_folio(struct folio *folio,
+						  enum node_stat_item idx,
+						  long nr_pages)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	__memcg_dirty_mod_folio(folio, idx, nr_pages);
+	local_irq_restore(flags);
+}
+
+/**
+ * memcg_dirty_mod_lruvec - count pages that move from or to a lruvec
+ * @lruvec: the lruvec
+ * @idx: NR_FILE_DIRTY or NR_WRITEBACK, a constant
+ * @nr_pages: the change, in pages
+ *
+ * Context: as for __memcg_dirty_mod_folio().
+ */
+static inline void memcg_dirty_mod_lruvec(struct lruvec *lruvec,
+					  enum node_stat_item idx,
+					  long nr_pages)
+{
+	preempt_disable_nested();
+	if (memcg_dirty_limited())
+		memcg_dirty_count(lruvec_memcg(lruvec), idx == NR_FILE_DIRTY ?
+				  MEMCG_DIRTY : MEMCG_WRITEBACK, nr_pages);
+	__mod_lruvec_state(lruvec, idx, nr_pages);
+	preempt_enable_nested();
+}
+
+#else /* CONFIG_MEMCG_DIRTY_LIMIT */
+
+static inline void __memcg_dirty_mod_folio(struct folio *folio,
+					   enum node_stat_item idx,
+					   long nr_pages)
+{
+	__lruvec_stat_mod_folio(folio, idx, nr_pages);
+}
+
+static inline void memcg_dirty_mod_folio(struct folio *folio,
+					 enum node_stat_item idx, long nr_pages)
+{
+	lruvec_stat_mod_folio(folio, idx, nr_pages);
+}
+
+static inline void memcg_dirty_mod_lruvec(struct lruvec *lruvec,
+					  enum node_stat_item idx,
+					  long nr_pages)
+{
+	__mod_lruvec_state(lruvec, idx, nr_pages);
+}
+
+#endif /* CONFIG_MEMCG_DIRTY_LIMIT */
 
 #endif /* _MM_MEMCG_DIRTY_H */

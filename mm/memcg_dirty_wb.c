@@ -146,7 +146,7 @@ static unsigned long memcg_dirty_hold(unsigned long limit, unsigned long error)
  * A batch that is too large, as the limit is a ratio and the memory has become
  * less since, makes the shared counts useless.
  */
-static unsigned long memcg_dirty_count(const struct memcg_dirty_domain *domain,
+static unsigned long memcg_dirty_gauge(const struct memcg_dirty_domain *domain,
 				       unsigned long limit,
 				       struct memcg_dirty_state *state)
 {
@@ -171,7 +171,7 @@ static void memcg_dirty_set_state(struct memcg_dirty_state *state,
 	unsigned long background = READ_ONCE(domain->background);
 	unsigned long error;
 
-	error = memcg_dirty_count(domain, min(limit, 2 * background), state);
+	error = memcg_dirty_gauge(domain, min(limit, 2 * background), state);
 	state->thresh = 0;
 	state->bg_thresh = min_t(unsigned long, background, UINT_MAX - 1);
 	if (limit != PAGE_COUNTER_MAX) {

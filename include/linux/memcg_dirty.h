@@ -19,6 +19,7 @@
 struct mem_cgroup;
 struct memcg_dirty_domain;
 struct memcg_dirty_join;
+struct memcg_dirty_percpu;
 
 /* What a dirty limit counts, in the order of enum node_stat_item. */
 enum memcg_dirty_item {
@@ -61,6 +62,8 @@ struct memcg_dirty_setting {
  * struct memcg_dirty - the part of a memory cgroup that dirty limits need
  * @up: the domain of the nearest limited cgroup, this one included; NULL if
  *	there is none. Read under RCU on the update path.
+ * @only: the CPUs' parts of @up if that is the only domain that counts this
+ *	cgroup's pages; elsewhere one that makes updates look at @up
  * @join: per CPU, from which point on this cgroup's pages count in @up
  * @domain: this cgroup's own domain; NULL without a limit of its own
  * @left: pages that freed children had left in the count of this cgroup's
@@ -80,6 +83,7 @@ struct memcg_dirty_setting {
  */
 struct memcg_dirty {
 	struct memcg_dirty_domain __rcu *up;
+	struct memcg_dirty_percpu __percpu *only;
 	struct memcg_dirty_join __percpu *join;
 	struct memcg_dirty_domain __rcu *domain;
 	long left[NR_MEMCG_DIRTY_ITEMS];
@@ -122,40 +126,14 @@ struct memcg_dirty_state {
 #ifdef CONFIG_MEMCG_DIRTY_LIMIT
 
 DECLARE_STATIC_KEY_FALSE(memcg_dirty_limit_key);
+extern atomic_t memcg_dirty_nr_near;
 
 static inline bool memcg_dirty_limited(void)
 {
 	return static_branch_unlikely(&memcg_dirty_limit_key);
 }
 
-/* Counting: mm/memcg_dirty.c */
-
-void memcg_dirty_account_dirty(struct lruvec *lruvec, int nr_pages);
-void memcg_dirty_account_writeback(struct lruvec *lruvec, int nr_pages);
-
-/**
- * memcg_dirty_account - count pages that become dirty or clean in a domain
- * @lruvec: the lruvec whose memory cgroup's statistics change
- * @idx: the node_stat_item that changes; most are of no interest here
- * @nr_pages: the change, in pages
- *
- * To be called before the change of the memory cgroup's own per-CPU count, on
- * the same CPU.
- *
- * Context: no other change of the two items can come in between on this CPU:
- * interrupts are disabled from before this call until the count has changed.
- * On PREEMPT_RT, where counts do not change in interrupts, preemption is.
- */
-static inline void memcg_dirty_account(struct lruvec *lruvec,
-				       enum node_stat_item idx, int nr_pages)
-{
-	if (!memcg_dirty_limited())
-		return;
-	if (idx == NR_FILE_DIRTY)
-		memcg_dirty_account_dirty(lruvec, nr_pages);
-	else if (idx == NR_WRITEBACK)
-		memcg_dirty_account_writeback(lruvec, nr_pages);
-}
+/* Counting: mm/memcg_dirty.c; the updates are in mm/memcg_dirty.h */
 
 int memcg_dirty_alloc(struct mem_cgroup *memcg);
 void memcg_dirty_online(struct mem_cgroup *memcg);
@@ -230,8 +208,9 @@ static inline bool memcg_dirty_shared_over_bg(struct bdi_writeback *wb)
  */
 static inline int memcg_dirty_poll(struct bdi_writeback *wb, int ratelimit)
 {
-	return memcg_dirty_limited() ? __memcg_dirty_poll(wb, ratelimit) :
-				       ratelimit;
+	if (!memcg_dirty_limited() || !atomic_read(&memcg_dirty_nr_near))
+		return ratelimit;
+	return __memcg_dirty_poll(wb, ratelimit);
 }
 
 /**
@@ -293,11 +272,6 @@ static inline void memcg_dirty_reclaim(struct mem_cgroup *memcg)
 }
 
 #else /* CONFIG_MEMCG_DIRTY_LIMIT */
-
-static inline void memcg_dirty_account(struct lruvec *lruvec,
-				       enum node_stat_item idx, int nr_pages)
-{
-}
 
 static inline int memcg_dirty_alloc(struct mem_cgroup *memcg)
 {

@@ -60,7 +60,9 @@ static void memcg_dirty_test_update(struct memcg_dirty_domain *domain,
 	unsigned long flags;
 
 	local_irq_save(flags);
-	memcg_dirty_add_slow(domain, item, nr_pages);
+	if (READ_ONCE(memcg_dirty_joining))
+		memcg_dirty_join_all(domain);
+	memcg_dirty_add_all(domain, item, nr_pages);
 	local_irq_restore(flags);
 }
 
@@ -101,6 +103,22 @@ static void memcg_dirty_test_fold_both(struct kunit *test)
 	/* The last move is in transit at most. */
 	KUNIT_EXPECT_LE(test, abs(atomic_long_read(&domain->folded[0]) +
 				  atomic_long_read(&domain->folded[1])), 1L);
+}
+
+/* Where there is no single domain, each update goes the long way. */
+static void memcg_dirty_test_none(struct kunit *test)
+{
+	static const long changes[] = { 1, -1, 512, -512, INT_MAX, INT_MIN, 0 };
+	struct memcg_dirty_percpu none = *raw_cpu_ptr(&memcg_dirty_none);
+	int i;
+
+	KUNIT_EXPECT_NULL(test, none.domain);
+	for (i = 0; i < ARRAY_SIZE(changes); i++) {
+		KUNIT_EXPECT_TRUE(test, memcg_dirty_add(&none, MEMCG_DIRTY,
+							changes[i]));
+		KUNIT_EXPECT_TRUE(test, memcg_dirty_add(&none, MEMCG_WRITEBACK,
+							changes[i]));
+	}
 }
 
 /* The exact count has what the CPUs hold back. */
@@ -231,6 +249,7 @@ static struct kunit_case memcg_dirty_cases[] = {
 	KUNIT_CASE(memcg_dirty_test_batch),
 	KUNIT_CASE(memcg_dirty_test_stacked),
 	KUNIT_CASE(memcg_dirty_test_fold_both),
+	KUNIT_CASE(memcg_dirty_test_none),
 	KUNIT_CASE(memcg_dirty_test_exact),
 	KUNIT_CASE(memcg_dirty_test_note),
 	KUNIT_CASE(memcg_dirty_test_negative),
