@@ -228,13 +228,12 @@ static __always_inline void memcg_dirty_mod_folio(struct folio *folio,
  * memcg_dirty_mod_lruvec - count pages that move from or to a lruvec
  * @lruvec: the lruvec
  * @idx: NR_FILE_DIRTY or NR_WRITEBACK, a constant
- * @nr_pages: the change, in pages
+ * @nr_pages: the change, in pages; an int, as callers negate what is unsigned
  *
  * Context: as for __memcg_dirty_mod_folio().
  */
 static inline void memcg_dirty_mod_lruvec(struct lruvec *lruvec,
-					  enum node_stat_item idx,
-					  long nr_pages)
+					  enum node_stat_item idx, int nr_pages)
 {
 	preempt_disable_nested();
 	if (memcg_dirty_limited())
@@ -260,8 +259,7 @@ static inline void memcg_dirty_mod_folio(struct folio *folio,
 }
 
 static inline void memcg_dirty_mod_lruvec(struct lruvec *lruvec,
-					  enum node_stat_item idx,
-					  long nr_pages)
+					  enum node_stat_item idx, int nr_pages)
 {
 	__mod_lruvec_state(lruvec, idx, nr_pages);
 }
