@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * When readers flush the statistics of memory cgroups: what the memory
+ * controller calls.
+ *
+ * Documentation/mm/memcg_flush_threshold.rst explains how it works.
+ */
+#ifndef _LINUX_MEMCG_FLUSH_THRESHOLD_H
+#define _LINUX_MEMCG_FLUSH_THRESHOLD_H
+
+#include <linux/compiler.h>
+#include <linux/jump_label.h>
+#include <linux/types.h>
+#include <asm/barrier.h>
+
+struct mem_cgroup;
+
+#ifdef CONFIG_MEMCG_FLUSH_THRESHOLD
+
+/**
+ * struct memcg_flush_percpu - what a CPU's share of the statistics has seen
+ * @folded: updates that the CPU has moved on from its stats_updates; written by
+ *	that CPU only
+ * @flushed: updates that readers see, modulo @folded and stats_updates
+ * @begun: updates that a flush in progress is certain to see
+ *
+ * Updates count pages. The sums wrap around; only differences count.
+ */
+struct memcg_flush_percpu {
+	unsigned long folded;
+	unsigned long flushed;
+	unsigned long begun;
+};
+
+/**
+ * struct memcg_flush - the part of a memory cgroup that flush thresholds need
+ * @threshold: as it was set: a number of updates, or one of enum
+ *	memcg_flush_special
+ * @percpu: the CPUs' shares
+ * @updates: the CPUs' stats_updates
+ */
+struct memcg_flush {
+	long threshold;
+	struct memcg_flush_percpu __percpu *percpu;
+	unsigned int __percpu *updates;
+};
+
+DECLARE_STATIC_KEY_FALSE(memcg_flush_threshold_key);
+
+void memcg_flush_init(struct mem_cgroup *memcg,
+		      struct memcg_flush_percpu __percpu *percpu,
+		      unsigned int __percpu *updates);
+void memcg_flush_reset(struct mem_cgroup *memcg);
+
+void memcg_flush_begin(struct memcg_flush_percpu *percpu,
+		       const unsigned int *updates);
+void memcg_flush_end(struct memcg_flush_percpu *percpu, unsigned int *updates);
+bool __memcg_flush_needed(struct mem_cgroup *memcg, bool base_rule);
+void memcg_flush_note(bool flush);
+
+/**
+ * memcg_flush_fold - keep count of updates that a CPU is about to move on
+ * @percpu: the CPU's share
+ * @nr_updates: what its stats_updates has come to; the caller is to clear it
+ *
+ * Context: on that CPU, where its stats_updates cannot change.
+ */
+static inline void memcg_flush_fold(struct memcg_flush_percpu *percpu,
+				    unsigned int nr_updates)
+{
+	WRITE_ONCE(percpu->folded, percpu->folded + nr_updates);
+	/* Before stats_updates is cleared: to see both is on the safe side. */
+	smp_wmb();
+}
+
+/**
+ * memcg_flush_needed - is a reader to flush first?
+ * @memcg: the memory cgroup that it reads
+ * @base_rule: what it would do without a threshold
+ *
+ * Return: %true if more updates are pending than the threshold of @memcg
+ * allows.
+ */
+static inline bool memcg_flush_needed(struct mem_cgroup *memcg, bool base_rule)
+{
+	if (!static_branch_unlikely(&memcg_flush_threshold_key))
+		return base_rule;
+	return __memcg_flush_needed(memcg, base_rule);
+}
+
+#else /* CONFIG_MEMCG_FLUSH_THRESHOLD */
+
+struct memcg_flush_percpu {
+};
+
+static inline void memcg_flush_init(struct mem_cgroup *memcg,
+				    struct memcg_flush_percpu __percpu *percpu,
+				    unsigned int __percpu *updates)
+{
+}
+
+static inline void memcg_flush_reset(struct mem_cgroup *memcg)
+{
+}
+
+static inline void memcg_flush_begin(struct memcg_flush_percpu *percpu,
+				     const unsigned int *updates)
+{
+}
+
+static inline void memcg_flush_end(struct memcg_flush_percpu *percpu,
+				   unsigned int *updates)
+{
+	WRITE_ONCE(*updates, 0);
+}
+
+static inline void memcg_flush_fold(struct memcg_flush_percpu *percpu,
+				    unsigned int nr_updates)
+{
+}
+
+static inline bool memcg_flush_needed(struct mem_cgroup *memcg, bool base_rule)
+{
+	return base_rule;
+}
+
+static inline void memcg_flush_note(bool flush)
+{
+}
+
+#endif /* CONFIG_MEMCG_FLUSH_THRESHOLD */
+
+#endif /* _LINUX_MEMCG_FLUSH_THRESHOLD_H */

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests for flush thresholds: the bound of "auto", the parser, and that no
+ * update is lost between those who count and those who flush.
+ *
+ * Included by mm/memcg_flush_threshold.c.
+ */
+#include <kunit/test.h>
+#include <linux/prandom.h>
+#include <linux/sizes.h>
+
+/* Without a flush, the error is 1 % of what there is, or 16 pages. */
+static void memcg_flush_test_auto(struct kunit *test)
+{
+	unsigned long size, pending, least;
+
+	KUNIT_EXPECT_EQ(test, memcg_flush_auto(0, 0), 16UL);
+	KUNIT_EXPECT_EQ(test, memcg_flush_auto(1600, 0), 16UL);
+	KUNIT_EXPECT_EQ(test, memcg_flush_auto(1700, 0), 17UL);
+	KUNIT_EXPECT_EQ(test, memcg_flush_auto(SZ_1G / SZ_4K, 0), 2621UL);
+	KUNIT_EXPECT_EQ(test, memcg_flush_auto(10, 20), 16UL);
+	KUNIT_EXPECT_EQ(test, memcg_flush_auto(ULONG_MAX, 0), ULONG_MAX / 100);
+	KUNIT_EXPECT_EQ(test, memcg_flush_auto(ULONG_MAX, ULONG_MAX), 16UL);
+
+	for (size = 1; size < SZ_1G; size += size / 2 + 1) {
+		for (pending = 1; pending <= size; pending += pending / 2 + 1) {
+			if (pending > memcg_flush_auto(size, pending))
+				continue;
+			least = size - pending;
+			KUNIT_EXPECT_LE_MSG(test, pending,
+					    max(least / 100, 16UL),
+					    "%lu of %lu", pending, size);
+		}
+	}
+}
+
+static void memcg_flush_test_parse(struct kunit *test)
+{
+	static const char *const bad[] = {
+		"", "-1", "-2", "-3", "1.5", "0x10", "16M", "max 1", "Auto",
+		"defaults", "9223372036854775807", "18446744073709551616",
+	};
+	long threshold = 42;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		/* LONG_MAX is less on 32 bits. */
+		KUNIT_EXPECT_EQ_MSG(test, memcg_flush_parse(bad[i], &threshold),
+				    -EINVAL, "'%s'", bad[i]);
+		KUNIT_EXPECT_EQ(test, threshold, 42L);
+	}
+	KUNIT_EXPECT_EQ(test, memcg_flush_parse("0", &threshold), 0);
+	KUNIT_EXPECT_EQ(test, threshold, 0L);
+	KUNIT_EXPECT_EQ(test, memcg_flush_parse("2147483646", &threshold), 0);
+	KUNIT_EXPECT_EQ(test, threshold, 2147483646L);
+	KUNIT_EXPECT_EQ(test, memcg_flush_parse("auto", &threshold), 0);
+	KUNIT_EXPECT_EQ(test, threshold, (long)MEMCG_FLUSH_AUTO);
+	KUNIT_EXPECT_EQ(test, memcg_flush_parse("max", &threshold), 0);
+	KUNIT_EXPECT_EQ(test, threshold, MEMCG_FLUSH_MAX);
+	KUNIT_EXPECT_EQ(test, memcg_flush_parse("default", &threshold), 0);
+	KUNIT_EXPECT_EQ(test, threshold, (long)MEMCG_FLUSH_DEFAULT);
+}
+
+/* What an updating CPU does, in the steps that others can see. */
+struct memcg_flush_test_cpu {
+	struct memcg_flush_percpu percpu;
+	unsigned int updates;
+	unsigned long statistic;	/* what was changed */
+	unsigned long seen;		/* what a flush has made visible */
+	unsigned long loaded;
+	int step;
+};
+
+static void memcg_flush_test_update(struct memcg_flush_test_cpu *cpu)
+{
+	switch (cpu->step++) {
+	case 0:
+		cpu->statistic++;
+		return;
+	case 1:
+		cpu->loaded = cpu->updates;
+		return;
+	case 2:
+		WRITE_ONCE(cpu->updates, ++cpu->loaded);
+		if (cpu->loaded < MEMCG_CHARGE_BATCH)
+			cpu->step = 0;
+		return;
+	case 3:
+		memcg_flush_fold(&cpu->percpu, cpu->loaded);
+		return;
+	case 4:
+		WRITE_ONCE(cpu->updates, 0);
+		cpu->step = 0;
+	}
+}
+
+static unsigned long memcg_flush_test_pending(struct memcg_flush_test_cpu *cpu)
+{
+	return memcg_flush_pending_cpu(&cpu->percpu, &cpu->updates);
+}
+
+/* A flush that nothing interferes with leaves nothing, whenever it comes. */
+static void memcg_flush_test_count(struct kunit *test)
+{
+	struct memcg_flush_test_cpu cpu = {};
+	int i, total;
+
+	for (total = 0; total < 300; total++) {
+		for (i = 0; i < total; i++) {
+			do
+				memcg_flush_test_update(&cpu);
+			while (cpu.step);
+			KUNIT_ASSERT_EQ(test, memcg_flush_test_pending(&cpu),
+					i + 1UL);
+		}
+		memcg_flush_begin(&cpu.percpu, &cpu.updates);
+		memcg_flush_end(&cpu.percpu, &cpu.updates);
+		KUNIT_ASSERT_EQ(test, memcg_flush_test_pending(&cpu), 0UL);
+	}
+}
+
+/* A flush, with updates between its own steps. */
+static void memcg_flush_test_flush(struct memcg_flush_test_cpu *cpu,
+				   struct rnd_state *rnd)
+{
+	unsigned long seen;
+	int i;
+
+	memcg_flush_begin(&cpu->percpu, &cpu->updates);
+	for (i = prandom_u32_state(rnd) % 200; i; i--)
+		memcg_flush_test_update(cpu);
+	seen = cpu->statistic;
+	for (i = prandom_u32_state(rnd) % 200; i; i--)
+		memcg_flush_test_update(cpu);
+	cpu->seen = seen;
+	memcg_flush_end(&cpu->percpu, &cpu->updates);
+}
+
+/*
+ * What a reader would miss is never more than what is pending, but for the one
+ * update that is under way; and what is pending never exceeds it by more than
+ * the updates that came during the flush and two batches.
+ */
+static void memcg_flush_test_race(struct kunit *test)
+{
+	struct memcg_flush_test_cpu cpu = {};
+	unsigned long missed, pending;
+	struct rnd_state rnd;
+	int i, round;
+
+	prandom_seed_state(&rnd, 1);
+	for (round = 0; round < 20000; round++) {
+		for (i = prandom_u32_state(&rnd) % 400; i; i--)
+			memcg_flush_test_update(&cpu);
+		memcg_flush_test_flush(&cpu, &rnd);
+		for (i = prandom_u32_state(&rnd) % 8; i; i--)
+			memcg_flush_test_update(&cpu);
+
+		missed = cpu.statistic - cpu.seen;
+		pending = memcg_flush_test_pending(&cpu);
+		KUNIT_ASSERT_LE(test, missed, pending + 1);
+		KUNIT_ASSERT_LE(test, pending,
+				missed + 200 + 2 * MEMCG_CHARGE_BATCH);
+	}
+}
+
+static struct kunit_case memcg_flush_cases[] = {
+	KUNIT_CASE(memcg_flush_test_auto),
+	KUNIT_CASE(memcg_flush_test_parse),
+	KUNIT_CASE(memcg_flush_test_count),
+	KUNIT_CASE(memcg_flush_test_race),
+	{}
+};
+
+static struct kunit_suite memcg_flush_suite = {
+	.name = "memcg_flush_threshold",
+	.test_cases = memcg_flush_cases,
+};
+
+kunit_test_suite(memcg_flush_suite);
