@@ -170,11 +170,12 @@ static __always_inline void __memcg_dirty_account(struct folio *folio,
 						  enum memcg_dirty_item item,
 						  long nr_pages)
 {
-	struct mem_cgroup *memcg = __folio_memcg(folio);
 	struct memcg_dirty_percpu *pcpu;
+	struct mem_cgroup *memcg;
 
-	if (unlikely(!memcg))
+	if (unlikely(!folio_memcg_charged(folio)))
 		return;
+	memcg = __folio_memcg(folio);
 	pcpu = this_cpu_ptr(READ_ONCE(memcg->dirty.only));
 	if (unlikely(memcg_dirty_add(pcpu, item, nr_pages)))
 		memcg_dirty_account_slow(memcg, pcpu, item, nr_pages);
