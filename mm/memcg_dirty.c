@@ -39,11 +39,11 @@
  *	for a cgroup under the new domain what this sum was before: that is where
  *	the domain's own counting starts (struct memcg_dirty_join). A grace
  *	period sees to it that all CPUs know that they have to, and that none is
- *	on the short way, where there is no looking; after another
- *	one, every update goes to the new domain. Then the noted sums, and the
- *	present ones where a CPU had nothing to note since, add up to the start
- *	value. No update may come between the noting and the one that causes it:
- *	interrupts are disabled from before the one until after the other.
+ *	on the short way, where there is no looking; after another one, every
+ *	update goes to the new domain. Then the noted sums, and the present ones
+ *	where a CPU had nothing to note since, add up to the start value. No
+ *	update may come between the noting and the one that causes it: interrupts
+ *	are disabled from before the one until after the other.
  *
  *	The pairing, with L the updating CPU and R the task that sets the limit:
  *

@@ -259,6 +259,15 @@ struct worker {
 	long pages;
 };
 
+static int run_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set);
+}
+
 /* Runs @step on @pages pages of @memory, a share of them on each CPU. */
 static void on_all_cpus(void (*step)(char *memory, long pages), char *memory,
 			long pages)
@@ -266,12 +275,9 @@ static void on_all_cpus(void (*step)(char *memory, long pages), char *memory,
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	long page_size = sysconf(_SC_PAGE_SIZE);
 	long cpu, from, to;
-	cpu_set_t set;
 
 	for (cpu = 0; cpu < cpus; cpu++) {
-		CPU_ZERO(&set);
-		CPU_SET(cpu, &set);
-		if (sched_setaffinity(0, sizeof(set), &set))
+		if (run_on(cpu))
 			continue;
 		from = pages * cpu / cpus;
 		to = pages * (cpu + 1) / cpus;
@@ -296,13 +302,17 @@ static void drop(char *memory, long pages)
 		madvise(memory, bytes, MADV_DONTNEED);
 }
 
-/* Obeys orders: 't' touches, 'd' drops every page. */
+/* Obeys orders: 't' touches, 'd' drops every page; '1' touches them on CPU 1. */
 static int work(struct worker *worker, char *memory)
 {
 	char order;
 
 	while (read(worker->orders[0], &order, 1) == 1) {
-		on_all_cpus(order == 't' ? touch : drop, memory, worker->pages);
+		if (order != '1')
+			on_all_cpus(order == 't' ? touch : drop, memory,
+				    worker->pages);
+		else if (!run_on(1))
+			touch(memory, worker->pages);
 		if (write(worker->reports[1], &order, 1) != 1)
 			return 1;
 	}
@@ -343,9 +353,14 @@ static int start_worker(struct worker *worker, const char *cgroup,
 	if (pipe(worker->orders) || pipe(worker->reports))
 		return -1;
 	worker->pid = fork();
-	if (worker->pid)
+	if (worker->pid) {
+		/* If it dies, nobody is to wait for it. */
+		close(worker->orders[0]);
+		close(worker->reports[1]);
 		return worker->pid > 0 ? 0 : -1;
+	}
 	close(worker->orders[1]);
+	close(worker->reports[0]);
 	if (cg_enter_current(cgroup))
 		_exit(1);
 	_exit(fn(worker));
@@ -365,9 +380,7 @@ static void stop_worker(struct worker *worker)
 {
 	close(worker->orders[1]);
 	waitpid(worker->pid, NULL, 0);
-	close(worker->orders[0]);
 	close(worker->reports[0]);
-	close(worker->reports[1]);
 }
 
 /* By how many pages is @key off, compared with a read that flushes? */
@@ -474,12 +487,15 @@ out:
 	return ret;
 }
 
-/* What an offline CPU has counted is pending too. */
+/*
+ * What an offline CPU has counted is pending too. There is nothing else: a flush
+ * comes before.
+ */
 static int test_offline(const char *root)
 {
 	static const char online[] = "/sys/devices/system/cpu/cpu1/online";
 	char *cgroup = create_cgroup(root, "flush_offline");
-	struct worker worker = { .pages = 20 };
+	struct worker worker = { .pages = 50 };
 	int fd = open(online, O_WRONLY);
 	int ret = KSFT_SKIP;
 	long error;
@@ -490,7 +506,9 @@ static int test_offline(const char *root)
 	if (!cgroup || cg_write(cgroup, THRESHOLD_FILE, "auto") ||
 	    start_worker(&worker, cgroup, anon_worker))
 		goto out;
-	if (!order(&worker, 't') && write(fd, "0", 1) == 1) {
+	if (!order(&worker, 't') && !order(&worker, 'd') &&
+	    error_pages(cgroup, "anon ") >= 0 && !order(&worker, '1') &&
+	    write(fd, "0", 1) == 1) {
 		error = error_pages(cgroup, "anon ");
 		if (error >= 0 && error <= 16)
 			ret = KSFT_PASS;
@@ -505,7 +523,7 @@ out:
 	return ret;
 }
 
-/* Thresholds change at random while others update, read, come and go. */
+/* Thresholds change at random while another process updates. */
 static int test_change_under_load(const char *root)
 {
 	static char *const values[] = {
@@ -574,6 +592,8 @@ int main(void)
 
 	ksft_print_header();
 	find_root(root, sizeof(root));
+	/* Of a worker that has died, the tests are to fail. */
+	signal(SIGPIPE, SIG_IGN);
 	if (access(SYSCTL, F_OK))
 		ksft_exit_skip("no " SYSCTL "\n");
 	ksft_set_plan(ARRAY_SIZE(tests));
