@@ -25,6 +25,8 @@
 #define EFFECTIVE_FILE	"memory.stat_flush_threshold.effective"
 #define SYSCTL		"/proc/sys/vm/memcg_stat_flush_threshold"
 #define BATCH		64L
+/* Each makes several updates, all of which a CPU holds back. */
+#define FEW_PAGES	9L
 
 static const char *const test_file = "test_memcg_flush_threshold.tmp";
 
@@ -423,12 +425,16 @@ static bool is_exact(const char *cgroup, struct worker *worker, const char *key,
 	return true;
 }
 
-/* For 1, 4, 16 and 64 MiB, or for as many as fit. */
+/*
+ * For so few pages on each CPU that the kernel's own rule sees none of them; for
+ * 1, 4, 16 and 64 MiB, or for as many as fit.
+ */
 static int check_exact(const char *root, int (*fn)(struct worker *worker),
 		       const char *key)
 {
 	long free_pages = sysconf(_SC_AVPHYS_PAGES);
 	long pages, most = (64L << 20) / sysconf(_SC_PAGE_SIZE);
+	long few = FEW_PAGES * sysconf(_SC_NPROCESSORS_CONF);
 	char *cgroup = create_cgroup(root, "flush_exact");
 	struct worker worker;
 	int ret = KSFT_FAIL;
@@ -436,8 +442,8 @@ static int check_exact(const char *root, int (*fn)(struct worker *worker),
 
 	if (!cgroup || cg_write(cgroup, THRESHOLD_FILE, "auto"))
 		goto out;
-	for (pages = most / 64; pages <= most && pages < free_pages / 2;
-	     pages *= 4) {
+	for (pages = few; pages <= most && pages < free_pages / 2;
+	     pages = pages == few ? most / 64 : pages * 4) {
 		worker.pages = pages;
 		if (start_worker(&worker, cgroup, fn))
 			goto out;
@@ -495,7 +501,7 @@ static int test_offline(const char *root)
 {
 	static const char online[] = "/sys/devices/system/cpu/cpu1/online";
 	char *cgroup = create_cgroup(root, "flush_offline");
-	struct worker worker = { .pages = 50 };
+	struct worker worker = { .pages = 2 * FEW_PAGES };
 	int fd = open(online, O_WRONLY);
 	int ret = KSFT_SKIP;
 	long error;
