@@ -42,6 +42,14 @@
  *	is more, on any number of CPUs. Updates that are under way while the
  *	reader adds up may or may not be in.
  *
+ *	Where P is more, it may still be that updates cancel out, and many of
+ *	them are events. If a cgroup has none below it, what each entry lacks is
+ *	a sum over its own CPUs' shares: memcg_unflushed(). A reader then adds
+ *	that up, for one entry after the other, and goes by the same rule with
+ *	what it finds. Below it, there could be a flush that has taken something
+ *	out of a child and not yet brought it up; to look at a whole subtree
+ *	would take the lock that reading is to do without.
+ *
  * The order of things
  *
  *	An update changes the statistic first and counts after that; a flush
@@ -70,12 +78,14 @@
 #include <linux/kernel.h>
 #include <linux/kstrtox.h>
 #include <linux/limits.h>
+#include <linux/math64.h>
 #include <linux/memcontrol.h>
 #include <linux/memcg_flush_threshold.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/seq_file.h>
+#include <linux/seqlock.h>
 #include <linux/string.h>
 #include <linux/sysctl.h>
 #include <linux/vmstat.h>
@@ -104,15 +114,8 @@ static int sysctl_memcg_stat_flush_threshold = MEMCG_FLUSH_BASE;
 
 /* Counting */
 
-/**
- * memcg_flush_begin - note what a flush of a CPU's share is certain to see
- * @percpu: the CPU's share
- * @updates: its stats_updates
- *
- * Context: the rstat lock is held, before the statistics are read.
- */
-void memcg_flush_begin(struct memcg_flush_percpu *percpu,
-		       const unsigned int *updates)
+static void memcg_flush_begin_cpu(struct memcg_flush_percpu *percpu,
+				  const unsigned int *updates)
 {
 	unsigned long folded = READ_ONCE(percpu->folded);
 	unsigned int unfolded;
@@ -129,13 +132,23 @@ void memcg_flush_begin(struct memcg_flush_percpu *percpu,
 }
 
 /**
- * memcg_flush_end - make a flush of a CPU's share known
+ * memcg_flush_begin - note what a flush of a CPU's share is certain to see
+ * @memcg: the memory cgroup
  * @percpu: the CPU's share
- * @updates: its stats_updates, which is cleared, as on the base
+ * @updates: its stats_updates
  *
- * Context: the rstat lock is held, after the statistics have been added up.
+ * Context: the rstat lock is held, before the statistics are read.
  */
-void memcg_flush_end(struct memcg_flush_percpu *percpu, unsigned int *updates)
+void memcg_flush_begin(struct mem_cgroup *memcg,
+		       struct memcg_flush_percpu *percpu,
+		       const unsigned int *updates)
+{
+	raw_write_seqcount_begin(&memcg->flush.flushing);
+	memcg_flush_begin_cpu(percpu, updates);
+}
+
+static void memcg_flush_end_cpu(struct memcg_flush_percpu *percpu,
+				unsigned int *updates)
 {
 	unsigned long flushed = percpu->begun - READ_ONCE(*updates);
 
@@ -143,6 +156,21 @@ void memcg_flush_end(struct memcg_flush_percpu *percpu, unsigned int *updates)
 	smp_store_release(&percpu->flushed, flushed);
 	flushed = percpu->begun - xchg(updates, 0);
 	WRITE_ONCE(percpu->flushed, flushed);
+}
+
+/**
+ * memcg_flush_end - make a flush of a CPU's share known
+ * @memcg: the memory cgroup
+ * @percpu: the CPU's share
+ * @updates: its stats_updates, which is cleared, as on the base
+ *
+ * Context: the rstat lock is held, after the statistics have been added up.
+ */
+void memcg_flush_end(struct mem_cgroup *memcg,
+		     struct memcg_flush_percpu *percpu, unsigned int *updates)
+{
+	memcg_flush_end_cpu(percpu, updates);
+	raw_write_seqcount_end(&memcg->flush.flushing);
 }
 
 static unsigned long memcg_flush_pending_cpu(struct memcg_flush_percpu *percpu,
@@ -193,11 +221,12 @@ static unsigned long memcg_flush_auto(unsigned long size, unsigned long pending)
  * Not what is charged: that has what the CPUs keep in stock, which on many CPUs
  * is more than a small cgroup's memory.
  */
-static unsigned long memcg_flush_size(struct mem_cgroup *memcg)
+static unsigned long
+memcg_flush_size(struct mem_cgroup *memcg,
+		 unsigned long (*state)(struct mem_cgroup *memcg, int item))
 {
-	return memcg_page_state(memcg, NR_ANON_MAPPED) +
-	       memcg_page_state(memcg, NR_FILE_PAGES) +
-	       memcg_page_state(memcg, MEMCG_KMEM);
+	return state(memcg, NR_ANON_MAPPED) + state(memcg, NR_FILE_PAGES) +
+	       state(memcg, MEMCG_KMEM);
 }
 
 /* The threshold that applies to @memcg: its own, or the nearest one's above. */
@@ -213,6 +242,46 @@ static long memcg_flush_threshold(struct mem_cgroup *memcg)
 	return READ_ONCE(sysctl_memcg_stat_flush_threshold);
 }
 
+/* What an item of @memcg's statistics would be after a flush, in pages. */
+static unsigned long memcg_flush_state(struct mem_cgroup *memcg, int item)
+{
+	long pages = div_s64(memcg_unflushed(memcg, item), PAGE_SIZE);
+
+	return max((long)memcg_page_state(memcg, item) + pages, 0L);
+}
+
+/* Is any item further off than "auto" allows? */
+static bool memcg_flush_auto_exceeded(struct mem_cgroup *memcg)
+{
+	unsigned long size = memcg_flush_size(memcg, memcg_flush_state);
+	s64 limit = (s64)memcg_flush_auto(size, 0) * PAGE_SIZE;
+	int item;
+
+	for (item = 0; item < MEMCG_NR_STAT; item++)
+		if (abs(memcg_unflushed(memcg, item)) > limit)
+			return true;
+	return false;
+}
+
+/*
+ * Much may be pending, and cancel out: memory comes and goes. A reader can
+ * afford to look at the statistics themselves where a cgroup has none below it
+ * that are yet to be added to its own, and while nobody flushes them.
+ */
+static bool memcg_flush_auto_needed(struct mem_cgroup *memcg)
+{
+	struct cgroup *cgroup = memcg->css.cgroup;
+	unsigned int seq = raw_read_seqcount(&memcg->flush.flushing);
+	bool flushing = seq & 1;
+	bool needed;
+
+	/* In this order: a descendant is counted as one, then as a dying one. */
+	needed = flushing || READ_ONCE(cgroup->nr_descendants) ||
+		 memcg_flush_auto_exceeded(memcg) ||
+		 READ_ONCE(cgroup->nr_dying_descendants);
+	return read_seqcount_retry(&memcg->flush.flushing, seq) || needed;
+}
+
 /* See memcg_flush_needed(). */
 bool __memcg_flush_needed(struct mem_cgroup *memcg, bool base_rule)
 {
@@ -226,9 +295,11 @@ bool __memcg_flush_needed(struct mem_cgroup *memcg, bool base_rule)
 	if (!threshold)
 		return true;
 	pending = memcg_flush_pending(memcg);
-	if (threshold == MEMCG_FLUSH_AUTO)
-		threshold = memcg_flush_auto(memcg_flush_size(memcg), pending);
-	return pending > threshold;
+	if (threshold != MEMCG_FLUSH_AUTO)
+		return pending > threshold;
+	threshold = memcg_flush_auto(memcg_flush_size(memcg, memcg_page_state),
+				     pending);
+	return pending > threshold && memcg_flush_auto_needed(memcg);
 }
 
 /**
@@ -273,6 +344,7 @@ void memcg_flush_init(struct mem_cgroup *memcg,
 	memcg->flush.threshold = MEMCG_FLUSH_DEFAULT;
 	memcg->flush.percpu = percpu;
 	memcg->flush.updates = updates;
+	seqcount_init(&memcg->flush.flushing);
 }
 
 /**
@@ -345,7 +417,8 @@ static int memcg_flush_effective_show(struct seq_file *m, void *v)
 	if (threshold == MEMCG_FLUSH_BASE)
 		threshold = MEMCG_CHARGE_BATCH * num_online_cpus();
 	else if (threshold == MEMCG_FLUSH_AUTO)
-		threshold = memcg_flush_auto(memcg_flush_size(memcg),
+		threshold = memcg_flush_auto(memcg_flush_size(memcg,
+							      memcg_page_state),
 					     memcg_flush_pending(memcg));
 	if (threshold == MEMCG_FLUSH_MAX)
 		seq_puts(m, "max\n");

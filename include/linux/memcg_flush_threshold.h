@@ -10,6 +10,7 @@
 
 #include <linux/compiler.h>
 #include <linux/jump_label.h>
+#include <linux/seqlock_types.h>
 #include <linux/types.h>
 #include <asm/barrier.h>
 
@@ -38,11 +39,13 @@ struct memcg_flush_percpu {
  *	memcg_flush_special
  * @percpu: the CPUs' shares
  * @updates: the CPUs' stats_updates
+ * @flushing: odd while a CPU's share is being flushed, under the rstat lock
  */
 struct memcg_flush {
 	long threshold;
 	struct memcg_flush_percpu __percpu *percpu;
 	unsigned int __percpu *updates;
+	seqcount_t flushing;
 };
 
 DECLARE_STATIC_KEY_FALSE(memcg_flush_threshold_key);
@@ -52,9 +55,12 @@ void memcg_flush_init(struct mem_cgroup *memcg,
 		      unsigned int __percpu *updates);
 void memcg_flush_reset(struct mem_cgroup *memcg);
 
-void memcg_flush_begin(struct memcg_flush_percpu *percpu,
+s64 memcg_unflushed(struct mem_cgroup *memcg, int item);
+void memcg_flush_begin(struct mem_cgroup *memcg,
+		       struct memcg_flush_percpu *percpu,
 		       const unsigned int *updates);
-void memcg_flush_end(struct memcg_flush_percpu *percpu, unsigned int *updates);
+void memcg_flush_end(struct mem_cgroup *memcg,
+		     struct memcg_flush_percpu *percpu, unsigned int *updates);
 bool __memcg_flush_needed(struct mem_cgroup *memcg, bool base_rule);
 void memcg_flush_note(bool flush);
 
@@ -103,12 +109,14 @@ static inline void memcg_flush_reset(struct mem_cgroup *memcg)
 {
 }
 
-static inline void memcg_flush_begin(struct memcg_flush_percpu *percpu,
+static inline void memcg_flush_begin(struct mem_cgroup *memcg,
+				     struct memcg_flush_percpu *percpu,
 				     const unsigned int *updates)
 {
 }
 
-static inline void memcg_flush_end(struct memcg_flush_percpu *percpu,
+static inline void memcg_flush_end(struct mem_cgroup *memcg,
+				   struct memcg_flush_percpu *percpu,
 				   unsigned int *updates)
 {
 	WRITE_ONCE(*updates, 0);

@@ -113,8 +113,8 @@ static void memcg_flush_test_count(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, memcg_flush_test_pending(&cpu),
 					i + 1UL);
 		}
-		memcg_flush_begin(&cpu.percpu, &cpu.updates);
-		memcg_flush_end(&cpu.percpu, &cpu.updates);
+		memcg_flush_begin_cpu(&cpu.percpu, &cpu.updates);
+		memcg_flush_end_cpu(&cpu.percpu, &cpu.updates);
 		KUNIT_ASSERT_EQ(test, memcg_flush_test_pending(&cpu), 0UL);
 	}
 }
@@ -126,14 +126,14 @@ static void memcg_flush_test_flush(struct memcg_flush_test_cpu *cpu,
 	unsigned long seen;
 	int i;
 
-	memcg_flush_begin(&cpu->percpu, &cpu->updates);
+	memcg_flush_begin_cpu(&cpu->percpu, &cpu->updates);
 	for (i = prandom_u32_state(rnd) % 200; i; i--)
 		memcg_flush_test_update(cpu);
 	seen = cpu->statistic;
 	for (i = prandom_u32_state(rnd) % 200; i; i--)
 		memcg_flush_test_update(cpu);
 	cpu->seen = seen;
-	memcg_flush_end(&cpu->percpu, &cpu->updates);
+	memcg_flush_end_cpu(&cpu->percpu, &cpu->updates);
 }
 
 /*

@@ -217,15 +217,39 @@ static void count_flushes(long *flushed, long *skipped)
 		fclose(file);
 }
 
-/* Reads memory.stat of @cgroup 100 times; how many flushes did that take? */
-static bool reads_flush(const char *cgroup, bool expected)
+/* A process that does what it is told, in the cgroup, and else nothing. */
+struct worker {
+	pid_t pid;
+	int orders[2], reports[2];
+	long pages;
+};
+
+static int order(struct worker *worker, char what)
+{
+	char report;
+
+	if (write(worker->orders[1], &what, 1) != 1 ||
+	    read(worker->reports[0], &report, 1) != 1)
+		return -1;
+	return 0;
+}
+
+/*
+ * Reads memory.stat of @cgroup 100 times; how many flushes did that take?
+ * Before each, @worker, if there is one, touches its pages, and drops them.
+ */
+static bool reads_flush(const char *cgroup, struct worker *worker,
+			bool expected)
 {
 	long flushed[2], skipped[2];
 	int i;
 
 	count_flushes(&flushed[0], &skipped[0]);
-	for (i = 0; i < 100; i++)
+	for (i = 0; i < 100; i++) {
+		if (worker && (order(worker, 't') || order(worker, 'd')))
+			return false;
 		cg_read_key_long(cgroup, "memory.stat", "anon ");
+	}
 	count_flushes(&flushed[1], &skipped[1]);
 	flushed[1] -= flushed[0];
 	skipped[1] -= skipped[0];
@@ -242,24 +266,17 @@ static int test_counts(const char *root)
 	char *cgroup = create_cgroup(root, "flush_counts");
 	int ret = KSFT_FAIL;
 
-	if (cgroup && reads_flush(cgroup, false) &&
+	if (cgroup && reads_flush(cgroup, NULL, false) &&
 	    !cg_write(cgroup, THRESHOLD_FILE, "0") &&
-	    reads_flush(cgroup, true) &&
+	    reads_flush(cgroup, NULL, true) &&
 	    !cg_write(cgroup, THRESHOLD_FILE, "max") &&
-	    reads_flush(cgroup, false) &&
+	    reads_flush(cgroup, NULL, false) &&
 	    !cg_write(cgroup, THRESHOLD_FILE, "auto") &&
-	    reads_flush(cgroup, false))
+	    reads_flush(cgroup, NULL, false))
 		ret = KSFT_PASS;
 	destroy_cgroup(cgroup);
 	return ret;
 }
-
-/* A process that does what it is told, in the cgroup, and else nothing. */
-struct worker {
-	pid_t pid;
-	int orders[2], reports[2];
-	long pages;
-};
 
 static int run_on(int cpu)
 {
@@ -368,16 +385,6 @@ static int start_worker(struct worker *worker, const char *cgroup,
 	_exit(fn(worker));
 }
 
-static int order(struct worker *worker, char what)
-{
-	char report;
-
-	if (write(worker->orders[1], &what, 1) != 1 ||
-	    read(worker->reports[0], &report, 1) != 1)
-		return -1;
-	return 0;
-}
-
 static void stop_worker(struct worker *worker)
 {
 	close(worker->orders[1]);
@@ -429,33 +436,54 @@ static bool is_exact(const char *cgroup, struct worker *worker, const char *key,
  * For so few pages on each CPU that the kernel's own rule sees none of them; for
  * 1, 4, 16 and 64 MiB, or for as many as fit.
  */
-static int check_exact(const char *root, int (*fn)(struct worker *worker),
-		       const char *key)
+static int check_exact_of(const char *cgroup, const char *workers_cgroup,
+			  int (*fn)(struct worker *worker), const char *key)
 {
 	long free_pages = sysconf(_SC_AVPHYS_PAGES);
 	long pages, most = (64L << 20) / sysconf(_SC_PAGE_SIZE);
 	long few = FEW_PAGES * sysconf(_SC_NPROCESSORS_CONF);
-	char *cgroup = create_cgroup(root, "flush_exact");
 	struct worker worker;
-	int ret = KSFT_FAIL;
-	bool exact;
+	bool exact = true;
 
-	if (!cgroup || cg_write(cgroup, THRESHOLD_FILE, "auto"))
-		goto out;
-	for (pages = few; pages <= most && pages < free_pages / 2;
+	if (cg_write(cgroup, THRESHOLD_FILE, "auto"))
+		return KSFT_FAIL;
+	for (pages = few; exact && pages <= most && pages < free_pages / 2;
 	     pages = pages == few ? most / 64 : pages * 4) {
 		worker.pages = pages;
-		if (start_worker(&worker, cgroup, fn))
-			goto out;
+		if (start_worker(&worker, workers_cgroup, fn))
+			return KSFT_FAIL;
 		exact = is_exact(cgroup, &worker, key, 6);
 		stop_worker(&worker);
-		if (!exact)
-			goto out;
 	}
-	ret = KSFT_PASS;
-out:
 	unlink(test_file);
+	return exact ? KSFT_PASS : KSFT_FAIL;
+}
+
+static int check_exact(const char *root, int (*fn)(struct worker *worker),
+		       const char *key)
+{
+	char *cgroup = create_cgroup(root, "flush_exact");
+	int ret = KSFT_FAIL;
+
+	if (cgroup)
+		ret = check_exact_of(cgroup, cgroup, fn, key);
 	destroy_cgroup(cgroup);
+	return ret;
+}
+
+/* What is pending in a child is missing from its parent. */
+static int test_exact_parent(const char *root)
+{
+	char *parent = create_cgroup(root, "flush_exact_parent");
+	char *child = NULL;
+	int ret = KSFT_FAIL;
+
+	if (parent && !cg_write(parent, "cgroup.subtree_control", "+memory"))
+		child = create_cgroup(parent, "child");
+	if (child)
+		ret = check_exact_of(parent, child, anon_worker, "anon ");
+	destroy_cgroup(child);
+	destroy_cgroup(parent);
 	return ret;
 }
 
@@ -490,6 +518,46 @@ static int test_exact_file_dirty(const char *root)
 		ret = KSFT_FAIL;
 out:
 	close(fd);
+	return ret;
+}
+
+/*
+ * In a cgroup of some size, pages that come and go need no flush with "auto",
+ * and do with the number that it stands for there.
+ */
+static int test_cancelling(const char *root)
+{
+	long free_pages = sysconf(_SC_AVPHYS_PAGES);
+	struct worker holder = { .pages = (64L << 20) / sysconf(_SC_PAGE_SIZE) };
+	/* Two updates each, one as they come and one as they go, at least. */
+	struct worker worker = { .pages = holder.pages / 150 };
+	char *cgroup = create_cgroup(root, "flush_cancelling");
+	int ret = KSFT_FAIL;
+	char number[32];
+	long error;
+
+	if (free_pages < 2 * holder.pages)
+		return KSFT_SKIP;
+	snprintf(number, sizeof(number), "%ld", holder.pages / 100);
+	if (!cgroup || cg_write(cgroup, THRESHOLD_FILE, number) ||
+	    start_worker(&holder, cgroup, anon_worker))
+		goto out;
+	if (start_worker(&worker, cgroup, anon_worker))
+		goto out_holder;
+	if (order(&holder, 't') || !reads_flush(cgroup, &worker, true) ||
+	    cg_write(cgroup, THRESHOLD_FILE, "auto") ||
+	    !reads_flush(cgroup, &worker, false))
+		goto out_worker;
+	error = error_pages(cgroup, "anon ");
+	ksft_print_msg("anon is off by %ld pages\n", error);
+	if (error >= 0 && error <= holder.pages / 100)
+		ret = KSFT_PASS;
+out_worker:
+	stop_worker(&worker);
+out_holder:
+	stop_worker(&holder);
+out:
+	destroy_cgroup(cgroup);
 	return ret;
 }
 
@@ -582,9 +650,11 @@ static struct flush_test {
 	T(test_inherited),
 	T(test_counts),
 	T(test_exact_anon),
+	T(test_exact_parent),
 	T(test_exact_file),
 	T(test_exact_file_mapped),
 	T(test_exact_file_dirty),
+	T(test_cancelling),
 	T(test_offline),
 	T(test_change_under_load),
 };
