@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The overlay: files of ours that go into the kernel tree at their own path, and nowhere else."""
+"""The overlay: files of ours that go into the kernel tree at their own path, and nowhere else.
+
+What only another base's hooks name stays out: it stands in for something that this base has.
+"""
 
 import os
 import re
@@ -8,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
+from . import hooks as patches
 from . import packages, sources
 from .hooks import Hook
 from .layout import Layout
@@ -26,6 +30,16 @@ def files(layout: Layout) -> list[str]:
         if (layout.root / path).is_symlink() or not (layout.root / path).is_file():
             raise Failure(f"{path}: an overlay file has to be a regular file")
     return present
+
+
+def for_base(name: str, hooks: Sequence[Hook], layout: Layout) -> list[str]:
+    """The files that go with a base, and those that no hook of any base names."""
+    own = {path for hook in hooks for path in hook.overlay}
+    found = files(layout)
+    if own.issuperset(found):
+        return found
+    others = {path for hook in _hooks_of_others(name, layout) for path in hook.overlay}
+    return [path for path in found if path in own or path not in others]
 
 
 def check(overlay: Sequence[str], hooks: Sequence[Hook], base: Path) -> None:
@@ -69,6 +83,12 @@ def symbols(layout: Layout, hooks: Sequence[Hook]) -> set[str]:
     for hook in hooks:
         found.update(SYMBOL.findall("\n".join(hook.added_lines())))
     return found
+
+
+def _hooks_of_others(name: str, layout: Layout) -> Iterator[Hook]:
+    for directory in sorted(layout.patches.iterdir()):
+        if directory.name != name:
+            yield from patches.read_all(directory.name, layout)
 
 
 def _tracked(layout: Layout) -> list[str]:

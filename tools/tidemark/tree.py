@@ -57,7 +57,7 @@ class _Preparation:
         self._stamp = self._path.with_name(f"{base.label}.json")
         self._last = scratch.read_json(self._stamp) if self._path.is_dir() else {}
         self._hooks = hooks.read_all(base.name, layout)
-        self._overlay = overlay.files(layout)
+        self._overlay = overlay.for_base(base.name, self._hooks, layout)
 
     def tree(self) -> Tree:
         key = self._key()

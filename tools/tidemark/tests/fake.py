@@ -103,8 +103,10 @@ class Case(unittest.TestCase):
         target.write_text(text)
         return target
 
-    def write_hook(self, name: str, *diffs: str, overlay: tuple[str, ...] = ()) -> Path:
-        return self.write(f"patches/6.12/{name}.patch", hook(*diffs, overlay=overlay))
+    def write_hook(
+        self, name: str, *diffs: str, overlay: tuple[str, ...] = (), base: str = "6.12"
+    ) -> Path:
+        return self.write(f"patches/{base}/{name}.patch", hook(*diffs, overlay=overlay))
 
     def obtain(self) -> base.Base:
         return base.obtain("6.12", self.linux, self.layout)

@@ -108,6 +108,21 @@ class TreeTest(fake.Case):
         self.write("kernel/configs/x.config", "CONFIG_X=y\n")
         self.assert_refused("kernel/configs/x.config", "no hook names")
 
+    def test_overlay_file_of_another_base(self) -> None:
+        self.write("mm/other.c", "other\n")
+        self.write("mm/pages.c", "in this base already\n")
+        self.write_hook("0001-other", overlay=("mm/new.c", "mm/other.c", "mm/pages.c"), base="7.3")
+        path = self.prepare_good()
+        self.assertEqual((path / "mm" / "new.c").read_text(), "new\n")
+        self.assertFalse((path / "mm" / "other.c").exists())
+        self.assertIn("hook 10\n", (path / "mm" / "pages.c").read_text())
+
+    def test_overlay_file_without_hook_beside_another_base(self) -> None:
+        self.write_hook("0001-other", overlay=("mm/new.c",), base="7.3")
+        self.prepare_good()
+        self.write("mm/stray.c", "stray\n")
+        self.assert_refused("mm/stray.c", "no hook names")
+
     def test_overlay_file_with_two_hooks(self) -> None:
         self.prepare_good()
         self.write_hook("0002-x", overlay=("mm/new.c",))
