@@ -158,111 +158,29 @@ void memcg_dirty_refresh_now(struct mem_cgroup *memcg);
 
 void memcg_dirty_wake_subtrees(void);
 
-/*
- * A folio of the page cache is charged to its memory cgroup directly, which
- * spares the test of folio_memcg(). This is inlined where folios become dirty
- * and clean: a call costs as much as all that is done here.
+/**
+ * memcg_dirty_account - count pages that become dirty or clean
+ * @memcg: the memory cgroup whose statistics are about to change
+ * @item: what changes
+ * @nr_pages: the change, in pages
+ *
+ * This is inlined where the statistics change: a call costs as much as all that
+ * is done here.
  *
  * ->only of a cgroup without a single domain to count in is memcg_dirty_none,
  * in which a batch has always come together.
+ *
+ * Context: as for memcg_dirty_count().
  */
-static __always_inline void __memcg_dirty_account(struct folio *folio,
-						  enum memcg_dirty_item item,
-						  long nr_pages)
+static __always_inline void memcg_dirty_account(struct mem_cgroup *memcg,
+						enum memcg_dirty_item item,
+						long nr_pages)
 {
 	struct memcg_dirty_percpu *pcpu;
-	struct mem_cgroup *memcg;
 
-	if (unlikely(!folio_memcg_charged(folio)))
-		return;
-	memcg = __folio_memcg(folio);
 	pcpu = this_cpu_ptr(READ_ONCE(memcg->dirty.only));
 	if (unlikely(memcg_dirty_add(pcpu, item, nr_pages)))
 		memcg_dirty_account_slow(memcg, pcpu, item, nr_pages);
-}
-
-/**
- * __memcg_dirty_mod_folio - count a folio that becomes dirty or clean
- * @folio: a folio of the page cache; its memory cgroup cannot change
- * @idx: NR_FILE_DIRTY or NR_WRITEBACK, a constant
- * @nr_pages: the change, in pages
- *
- * All changes of the two items are made by this function and the following
- * ones, for limits to know of them. No other item pays for that.
- *
- * Context: interrupts are disabled, but on PREEMPT_RT, where the two do not
- * change in interrupts.
- */
-static __always_inline void __memcg_dirty_mod_folio(struct folio *folio,
-						    enum node_stat_item idx,
-						    long nr_pages)
-{
-	preempt_disable_nested();
-	if (memcg_dirty_limited())
-		__memcg_dirty_account(folio, idx == NR_FILE_DIRTY ?
-					     MEMCG_DIRTY : MEMCG_WRITEBACK,
-				      nr_pages);
-	__lruvec_stat_mod_folio(folio, idx, nr_pages);
-	preempt_enable_nested();
-}
-
-/**
- * memcg_dirty_mod_folio - __memcg_dirty_mod_folio() with interrupts enabled
- * @folio: a folio of the page cache; its memory cgroup cannot change
- * @idx: NR_FILE_DIRTY or NR_WRITEBACK, a constant
- * @nr_pages: the change, in pages
- *
- * Context: any.
- */
-static __always_inline void memcg_dirty_mod_folio(struct folio *folio,
-						  enum node_stat_item idx,
-						  long nr_pages)
-{
-	unsigned long flags;
-
-	local_irq_save(flags);
-	__memcg_dirty_mod_folio(folio, idx, nr_pages);
-	local_irq_restore(flags);
-}
-
-/**
- * memcg_dirty_mod_lruvec - count pages that move from or to a lruvec
- * @lruvec: the lruvec
- * @idx: NR_FILE_DIRTY or NR_WRITEBACK, a constant
- * @nr_pages: the change, in pages; an int, as callers negate what is unsigned
- *
- * Context: as for __memcg_dirty_mod_folio().
- */
-static inline void memcg_dirty_mod_lruvec(struct lruvec *lruvec,
-					  enum node_stat_item idx, int nr_pages)
-{
-	preempt_disable_nested();
-	if (memcg_dirty_limited())
-		memcg_dirty_count(lruvec_memcg(lruvec), idx == NR_FILE_DIRTY ?
-				  MEMCG_DIRTY : MEMCG_WRITEBACK, nr_pages);
-	__mod_lruvec_state(lruvec, idx, nr_pages);
-	preempt_enable_nested();
-}
-
-#else /* CONFIG_MEMCG_DIRTY_LIMIT */
-
-static inline void __memcg_dirty_mod_folio(struct folio *folio,
-					   enum node_stat_item idx,
-					   long nr_pages)
-{
-	__lruvec_stat_mod_folio(folio, idx, nr_pages);
-}
-
-static inline void memcg_dirty_mod_folio(struct folio *folio,
-					 enum node_stat_item idx, long nr_pages)
-{
-	lruvec_stat_mod_folio(folio, idx, nr_pages);
-}
-
-static inline void memcg_dirty_mod_lruvec(struct lruvec *lruvec,
-					  enum node_stat_item idx, int nr_pages)
-{
-	__mod_lruvec_state(lruvec, idx, nr_pages);
 }
 
 #endif /* CONFIG_MEMCG_DIRTY_LIMIT */
