@@ -29,6 +29,13 @@
  *	up over all CPUs, those that are offline too: it can afford to, whereas
  *	for an update there is one addition more in MEMCG_CHARGE_BATCH.
  *
+ *	On its way up, an update may come to a cgroup that is to be flushed by
+ *	the base's own rule. There is a base that stops counting there, as that
+ *	rule has nothing to learn any more. While there is a threshold, it goes
+ *	on (memcg_flush_counting()). So when the first one is set, nobody knows
+ *	what is pending: all is flushed then, and all readers flush until that
+ *	has been done (memcg_flush_uncounted).
+ *
  * The bound of "auto"
  *
  *	No update changes an entry of memory.stat by more pages than it counts
@@ -62,10 +69,14 @@
  *	count a moment before its statistic changes: the update path has no
  *	barrier for that.
  *
- *	The base adds to stats_updates without protection from interrupts where
+ *	A base may add to stats_updates without protection from interrupts where
  *	rmap counts mapped pages. An interrupt that comes in between and counts
  *	for the same cgroup loses up to a batch of updates there. Such an
  *	interrupt ends writeback; it is rare, and the periodic flush mends it.
+ *	Where the base has protection, and no need to disable interrupts for it,
+ *	one that comes in the middle of folding folds the same updates again: too
+ *	many are pending then until the next flush. In an NMI, a base may change
+ *	statistics of kernel memory without counting updates.
  *
  * Yosry Ahmed posted thresholds that belong to each memory cgroup in 2023. The
  * question from review how anybody should know the number is answered by not
@@ -84,6 +95,7 @@
 #include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/seqlock.h>
 #include <linux/string.h>
@@ -110,15 +122,18 @@ DEFINE_STATIC_KEY_FALSE(memcg_flush_threshold_key);
 /* Serialises changes of thresholds. */
 static DEFINE_MUTEX(memcg_flush_mutex);
 
+/* There may be updates that were not counted. */
+static bool memcg_flush_uncounted;
+
 static int sysctl_memcg_stat_flush_threshold = MEMCG_FLUSH_BASE;
 
 /* Counting */
 
 static void memcg_flush_begin_cpu(struct memcg_flush_percpu *percpu,
-				  const unsigned int *updates)
+				  const unsigned long *updates)
 {
-	unsigned long folded = READ_ONCE(percpu->folded);
-	unsigned int unfolded;
+	unsigned long folded = local_read(&percpu->folded);
+	unsigned long unfolded;
 
 	/* Pairs with memcg_flush_fold(): no update shows up in both ... */
 	smp_rmb();
@@ -141,14 +156,14 @@ static void memcg_flush_begin_cpu(struct memcg_flush_percpu *percpu,
  */
 void memcg_flush_begin(struct mem_cgroup *memcg,
 		       struct memcg_flush_percpu *percpu,
-		       const unsigned int *updates)
+		       const unsigned long *updates)
 {
 	raw_write_seqcount_begin(&memcg->flush.flushing);
 	memcg_flush_begin_cpu(percpu, updates);
 }
 
 static void memcg_flush_end_cpu(struct memcg_flush_percpu *percpu,
-				unsigned int *updates)
+				unsigned long *updates)
 {
 	unsigned long flushed = percpu->begun - READ_ONCE(*updates);
 
@@ -167,14 +182,14 @@ static void memcg_flush_end_cpu(struct memcg_flush_percpu *percpu,
  * Context: the rstat lock is held, after the statistics have been added up.
  */
 void memcg_flush_end(struct mem_cgroup *memcg,
-		     struct memcg_flush_percpu *percpu, unsigned int *updates)
+		     struct memcg_flush_percpu *percpu, unsigned long *updates)
 {
 	memcg_flush_end_cpu(percpu, updates);
 	raw_write_seqcount_end(&memcg->flush.flushing);
 }
 
 static unsigned long memcg_flush_pending_cpu(struct memcg_flush_percpu *percpu,
-					     const unsigned int *updates)
+					     const unsigned long *updates)
 {
 	unsigned long pending;
 
@@ -182,7 +197,7 @@ static unsigned long memcg_flush_pending_cpu(struct memcg_flush_percpu *percpu,
 	pending = smp_load_acquire(updates);
 	/* Statistics that a reader without a flush looks at are as new as this. */
 	pending -= smp_load_acquire(&percpu->flushed);
-	return pending + READ_ONCE(percpu->folded);
+	return pending + local_read(&percpu->folded);
 }
 
 /* How many updates, in pages, a reader of @memcg's statistics would miss. */
@@ -190,7 +205,7 @@ static unsigned long memcg_flush_pending(struct mem_cgroup *memcg)
 {
 	struct memcg_flush_percpu *percpu;
 	unsigned long pending = 0;
-	unsigned int *updates;
+	unsigned long *updates;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
@@ -288,6 +303,8 @@ bool __memcg_flush_needed(struct mem_cgroup *memcg, bool base_rule)
 	long threshold = memcg_flush_threshold(memcg);
 	unsigned long pending;
 
+	if (READ_ONCE(memcg_flush_uncounted))
+		return true;
 	if (threshold == MEMCG_FLUSH_BASE)
 		return base_rule;
 	if (threshold == MEMCG_FLUSH_MAX)
@@ -313,11 +330,26 @@ void memcg_flush_note(bool flush)
 
 /* Settings */
 
+/* One more threshold. The first has updates counted that were not before. */
+static void memcg_flush_use(void)
+{
+	bool first = !static_key_enabled(&memcg_flush_threshold_key);
+
+	WRITE_ONCE(memcg_flush_uncounted, first);
+	static_branch_inc(&memcg_flush_threshold_key);
+	if (!first)
+		return;
+	/* Preemption is disabled in updates: from here on, all are counted. */
+	synchronize_rcu();
+	mem_cgroup_flush_stats(NULL);
+	WRITE_ONCE(memcg_flush_uncounted, false);
+}
+
 /* The key counts the users of anything but the base's rule. */
 static void memcg_flush_switch(bool from, bool to)
 {
 	if (to && !from)
-		static_branch_inc(&memcg_flush_threshold_key);
+		memcg_flush_use();
 	else if (from && !to)
 		static_branch_dec(&memcg_flush_threshold_key);
 }
@@ -339,7 +371,7 @@ static void memcg_flush_set(struct mem_cgroup *memcg, long threshold)
  */
 void memcg_flush_init(struct mem_cgroup *memcg,
 		      struct memcg_flush_percpu __percpu *percpu,
-		      unsigned int __percpu *updates)
+		      unsigned long __percpu *updates)
 {
 	memcg->flush.threshold = MEMCG_FLUSH_DEFAULT;
 	memcg->flush.percpu = percpu;

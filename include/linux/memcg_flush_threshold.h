@@ -13,6 +13,7 @@
 #include <linux/seqlock_types.h>
 #include <linux/types.h>
 #include <asm/barrier.h>
+#include <asm/local.h>
 
 struct mem_cgroup;
 
@@ -28,7 +29,7 @@ struct mem_cgroup;
  * Updates count pages. The sums wrap around; only differences count.
  */
 struct memcg_flush_percpu {
-	unsigned long folded;
+	local_t folded;
 	unsigned long flushed;
 	unsigned long begun;
 };
@@ -44,7 +45,7 @@ struct memcg_flush_percpu {
 struct memcg_flush {
 	long threshold;
 	struct memcg_flush_percpu __percpu *percpu;
-	unsigned int __percpu *updates;
+	unsigned long __percpu *updates;
 	seqcount_t flushing;
 };
 
@@ -52,15 +53,15 @@ DECLARE_STATIC_KEY_FALSE(memcg_flush_threshold_key);
 
 void memcg_flush_init(struct mem_cgroup *memcg,
 		      struct memcg_flush_percpu __percpu *percpu,
-		      unsigned int __percpu *updates);
+		      unsigned long __percpu *updates);
 void memcg_flush_reset(struct mem_cgroup *memcg);
 
 s64 memcg_unflushed(struct mem_cgroup *memcg, int item);
 void memcg_flush_begin(struct mem_cgroup *memcg,
 		       struct memcg_flush_percpu *percpu,
-		       const unsigned int *updates);
+		       const unsigned long *updates);
 void memcg_flush_end(struct mem_cgroup *memcg,
-		     struct memcg_flush_percpu *percpu, unsigned int *updates);
+		     struct memcg_flush_percpu *percpu, unsigned long *updates);
 bool __memcg_flush_needed(struct mem_cgroup *memcg, bool base_rule);
 void memcg_flush_note(bool flush);
 
@@ -69,14 +70,28 @@ void memcg_flush_note(bool flush);
  * @percpu: the CPU's share
  * @nr_updates: what its stats_updates has come to; the caller is to clear it
  *
- * Context: on that CPU, where its stats_updates cannot change.
+ * Where an interrupt on that CPU moves them on in between, they are counted twice
+ * until the next flush.
+ *
+ * Context: on that CPU, with preemption disabled.
  */
 static inline void memcg_flush_fold(struct memcg_flush_percpu *percpu,
-				    unsigned int nr_updates)
+				    unsigned long nr_updates)
 {
-	WRITE_ONCE(percpu->folded, percpu->folded + nr_updates);
+	local_add(nr_updates, &percpu->folded);
 	/* Before stats_updates is cleared: to see both is on the safe side. */
 	smp_wmb();
+}
+
+/**
+ * memcg_flush_counting - is every update to be counted?
+ *
+ * Return: %true if there are thresholds, for which it matters how many updates
+ * there were beyond those that the base's rule asks for.
+ */
+static inline bool memcg_flush_counting(void)
+{
+	return static_branch_unlikely(&memcg_flush_threshold_key);
 }
 
 /**
@@ -89,7 +104,7 @@ static inline void memcg_flush_fold(struct memcg_flush_percpu *percpu,
  */
 static inline bool memcg_flush_needed(struct mem_cgroup *memcg, bool base_rule)
 {
-	if (!static_branch_unlikely(&memcg_flush_threshold_key))
+	if (!memcg_flush_counting())
 		return base_rule;
 	return __memcg_flush_needed(memcg, base_rule);
 }
@@ -101,7 +116,7 @@ struct memcg_flush_percpu {
 
 static inline void memcg_flush_init(struct mem_cgroup *memcg,
 				    struct memcg_flush_percpu __percpu *percpu,
-				    unsigned int __percpu *updates)
+				    unsigned long __percpu *updates)
 {
 }
 
@@ -111,20 +126,25 @@ static inline void memcg_flush_reset(struct mem_cgroup *memcg)
 
 static inline void memcg_flush_begin(struct mem_cgroup *memcg,
 				     struct memcg_flush_percpu *percpu,
-				     const unsigned int *updates)
+				     const unsigned long *updates)
 {
 }
 
 static inline void memcg_flush_end(struct mem_cgroup *memcg,
 				   struct memcg_flush_percpu *percpu,
-				   unsigned int *updates)
+				   unsigned long *updates)
 {
 	WRITE_ONCE(*updates, 0);
 }
 
 static inline void memcg_flush_fold(struct memcg_flush_percpu *percpu,
-				    unsigned int nr_updates)
+				    unsigned long nr_updates)
 {
+}
+
+static inline bool memcg_flush_counting(void)
+{
+	return false;
 }
 
 static inline bool memcg_flush_needed(struct mem_cgroup *memcg, bool base_rule)

@@ -64,7 +64,7 @@ static void memcg_flush_test_parse(struct kunit *test)
 /* What an updating CPU does, in the steps that others can see. */
 struct memcg_flush_test_cpu {
 	struct memcg_flush_percpu percpu;
-	unsigned int updates;
+	unsigned long updates;
 	unsigned long statistic;	/* what was changed */
 	unsigned long seen;		/* what a flush has made visible */
 	unsigned long loaded;
