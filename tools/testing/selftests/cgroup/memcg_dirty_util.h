@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "../kselftest.h"
+
 #define LIMIT_FILE		"memory.dirty_limit_in_bytes"
 #define BACKGROUND_FILE		"memory.dirty_background_limit_in_bytes"
 #define RATIO_FILE		"memory.dirty_ratio"

@@ -544,7 +544,7 @@ static const struct filesystem filesystems[] = {
 
 static bool known(const char *type)
 {
-	char buf[PAGE_SIZE], line[64];
+	char buf[BUFSIZ], line[64];
 
 	snprintf(line, sizeof(line), "\t%s\n", type);
 	return read_text("/proc/filesystems", buf, sizeof(buf)) > 0 &&
