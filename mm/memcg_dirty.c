@@ -68,10 +68,13 @@
  *	is freed a grace period after the last pointer to it has gone; the last
  *	one of a cgroup goes with that, when nothing is charged there or below
  *	any more. A cgroup that was removed keeps its domain until then: its
- *	pages may still be dirty, and count for its ancestors. "Below" means
- *	what the css tree says: a css pins its parent. A cgroup whose controller
- *	was disabled and enabled again has two csses, and neither pins the
- *	other.
+ *	pages may still be dirty, and count for its ancestors. Where they become
+ *	the parent's as it is removed, counts go by the statistics: those of a
+ *	removed cgroup change no more once what is left of them has moved to the
+ *	parent (mm/memcg_dirty_state.h), and it may be freed at any time after
+ *	that, with pages dirty that it has counted. "Below" means what the css
+ *	tree says: a css pins its parent. A cgroup whose controller was disabled
+ *	and enabled again has two csses, and neither pins the other.
  *
  * Greg Thelen posted per-memcg dirty limits with hierarchy in 2010 and 2011;
  * Konstantin Khlebnikov used per-CPU counters for them in 2015.
