@@ -522,6 +522,48 @@ out:
 	return ret;
 }
 
+static long cg_counted(const char *cgroup)
+{
+	return cg_read_key_long(cgroup, STAT_FILE, "dirty ") +
+	       cg_read_key_long(cgroup, STAT_FILE, "writeback ");
+}
+
+/*
+ * A removed cgroup's pages are found when its parent gets a limit, and are gone
+ * once they have been written: none is counted twice, or for ever.
+ */
+static int test_limit_after_rmdir(const char *root)
+{
+	char *parent = create_cgroup(root, "dirty_after_rmdir");
+	long before, after, bytes = MB(4);
+	char *child = NULL;
+	int ret = KSFT_FAIL;
+
+	if (!parent || cg_write(parent, "cgroup.subtree_control", "+memory"))
+		goto out;
+	child = create_cgroup(parent, "child");
+	if (!child || cg_write(child, LIMIT_FILE, "64M") ||
+	    cg_run(child, write_file, &bytes) || cg_destroy(child))
+		goto out;
+	free(child);
+	child = NULL;
+	if (cg_write(parent, LIMIT_FILE, "64M"))
+		goto out;
+	before = cg_counted(parent);
+	sync();
+	unlink(test_file);
+	after = cg_counted(parent);
+	ksft_print_msg("%ld bytes, then %ld\n", before, after);
+	/* There may be some metadata. */
+	if (before > bytes / 2 && before < 2 * bytes && after < MB(1))
+		ret = KSFT_PASS;
+out:
+	destroy_cgroup(child);
+	destroy_cgroup(parent);
+	unlink(test_file);
+	return ret;
+}
+
 /*
  * With the controller disabled and enabled again, a cgroup that has dirty pages
  * has two memory csses. The new one's limit is not to touch the old one.
@@ -581,6 +623,7 @@ static const struct {
 	T(test_seed_and_background, true),
 	T(test_change_under_load, true),
 	T(test_rmdir, true),
+	T(test_limit_after_rmdir, true),
 	T(test_controller_toggle, true),
 };
 
