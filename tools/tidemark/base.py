@@ -8,21 +8,23 @@ import shutil
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from . import lock, packages, scratch, sources
+from . import archive, lock, packages, scratch, sources
 from .layout import REPOSITORY, Layout
 from .report import Failure, progress, working
 
 KEYS = {"package", "tarball", "checked"}
+OPTIONAL_KEYS = {"suite"}
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What bases/<name> says."""
+    """What bases/<name> says. The suite has the package where the machine's own may not."""
 
     name: str
     package: str
     tarball: Path
     checked: str
+    suite: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,25 +58,30 @@ def read_recipe(name: str, layout: Layout = REPOSITORY) -> Recipe:
         if not line.strip() or line.startswith("#"):
             continue
         key, equals, value = (part.strip() for part in line.partition("="))
-        if not equals or not value or key not in KEYS:
-            known = ", ".join(sorted(KEYS))
+        if not equals or not value or key not in KEYS | OPTIONAL_KEYS:
+            known = ", ".join(sorted(KEYS | OPTIONAL_KEYS))
             raise Failure(f"{layout.relative(path)}:{number}: expected `key = value` ({known})")
         entries[key] = value
     if absent := sorted(KEYS - entries.keys()):
         raise Failure(f"{layout.relative(path)}: no value for {', '.join(absent)}")
-    return Recipe(name, entries["package"], Path("/", entries["tarball"]), entries["checked"])
+    tarball = Path("/", entries["tarball"])
+    suite = entries.get("suite", "")
+    return Recipe(name, entries["package"], tarball, entries["checked"], suite)
 
 
 def required_packages(name: str, linux: Path | None, layout: Layout = REPOSITORY) -> list[str]:
     """What obtain() will need, so that a command can ask for all that it misses at once."""
-    return [] if linux else [read_recipe(name, layout).package]
+    if linux:
+        return []
+    recipe = read_recipe(name, layout)
+    return [] if _from_later_suite(recipe, layout) else [recipe.package]
 
 
 def obtain(name: str, linux: Path | None = None, layout: Layout = REPOSITORY) -> Base:
     """Have the base unpacked under build/base, from its Debian package or from LINUX=."""
     recipe = read_recipe(name, layout)
     with lock.hold(layout.build):
-        wanted, source = _given(name, linux) if linux else _packaged(recipe)
+        wanted, source = _given(name, linux) if linux else _packaged(recipe, layout)
         wanted = replace(wanted, path=layout.build / "base" / wanted.path)
         base = _recorded(wanted) or _unpack(wanted, source)
     progress(f"base {name}: Linux {base.version} from {base.origin}")
@@ -95,13 +102,28 @@ def _given(name: str, linux: Path) -> tuple[Base, sources.Source]:
     return Base(name, label, "", "", "", source.origin, source.key, Path(directory)), source
 
 
-def _packaged(recipe: Recipe) -> tuple[Base, sources.Source]:
-    """Whichever point release is installed will do; otherwise the archive's current one."""
-    packages.require([], [recipe.package])
-    version = packages.installed_version(recipe.package)
+def _from_later_suite(recipe: Recipe, layout: Layout) -> bool:
+    """What the machine has of its own comes first, installed or not."""
+    if not recipe.suite or packages.installed_version(recipe.package):
+        return False
+    return bool(archive.kept(recipe.package, layout)) or not packages.known(recipe.package)
+
+
+def _packaged(recipe: Recipe, layout: Layout) -> tuple[Base, sources.Source]:
+    """Whichever point release is there already will do; otherwise the archive's current one."""
+    if _from_later_suite(recipe, layout):
+        otherwise = f"LINUX= takes a kernel tree, git checkout or tarball of {recipe.name}.y"
+        wanted = archive.Wanted(recipe.package, recipe.suite, otherwise)
+        unpacked = archive.obtain(wanted, layout)
+        version = unpacked.version
+        tarball = unpacked.root / recipe.tarball.relative_to("/")
+    else:
+        packages.require([], [recipe.package])
+        version = packages.installed_version(recipe.package) or ""
+        tarball = recipe.tarball
     if not version:
         raise Failure(f"package {recipe.package} is still not installed")
-    source = sources.of_package(recipe.package, version, recipe.tarball)
+    source = sources.of_package(recipe.package, version, tarball)
     name = recipe.name
     # A kernel's build takes no path with a colon in it.
     directory = f"{name}-{version.replace(':', '_')}"

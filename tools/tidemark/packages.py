@@ -39,6 +39,7 @@ TOOLS = {
     "flex": Tool("flex", "flex"),
     "gcc": Tool("gcc", "gcc"),
     "git": Tool("git", "git"),
+    "gnupg": Tool("gnupg", "gpg"),
     "kmod": Tool("kmod", "depmod"),
     "libc-dev": Tool("libc6-dev"),
     "libelf-dev": Tool("libelf-dev"),
@@ -65,6 +66,11 @@ def installed_version(package: str) -> str | None:
     return _installed([package]).get(package)
 
 
+def known(package: str) -> bool:
+    """Whether the machine's own package lists have it."""
+    return bool(locate("apt-cache")) and not _unknown([package])
+
+
 def require(tools: Iterable[str], packages: Sequence[str] = ()) -> None:
     """Have these tools (keys of TOOLS) and further packages by their name, or say how to get them.
 
@@ -86,6 +92,15 @@ def require(tools: Iterable[str], packages: Sequence[str] = ()) -> None:
             f"missing packages: {', '.join(names)}; as root, run: "
             f"apt-get install --no-install-recommends {' '.join(names)}"
         )
+
+
+def refresh() -> None:
+    """Have fresh package lists, of the sources that the machine is set up for."""
+    if not _is_root():
+        raise Failure("the machine's package lists are empty or old; as root, run: apt-get update")
+    progress("updating the package lists ...")
+    if _apt_get("-qq", "update"):
+        raise Failure("apt-get update failed")
 
 
 def _is_root() -> bool:
@@ -110,7 +125,7 @@ def _install(packages: Sequence[str]) -> None:
         raise Failure(f"missing packages, and no apt-get to install them: {', '.join(packages)}")
     refreshed = False
     if _unknown(packages):
-        _refresh()
+        refresh()
         refreshed = True
         if unknown := _unknown(packages):
             raise Failure(f"packages that this machine's apt does not know: {', '.join(unknown)}")
@@ -120,7 +135,7 @@ def _install(packages: Sequence[str]) -> None:
         return
     if not refreshed:
         progress("that failed; trying once more with fresh package lists")
-        _refresh()
+        refresh()
         if _apt_get(*command) == 0:
             return
     raise Failure(f"apt-get could not install: {' '.join(packages)}")
@@ -128,14 +143,8 @@ def _install(packages: Sequence[str]) -> None:
 
 def _unknown(packages: Sequence[str]) -> list[str]:
     policy = process.output(["apt-cache", "policy", *packages])
-    known = CANDIDATE.findall(policy)
-    return [name for name in packages if name not in known]
-
-
-def _refresh() -> None:
-    progress("updating the package lists ...")
-    if _apt_get("-qq", "update"):
-        raise Failure("apt-get update failed")
+    offered = CANDIDATE.findall(policy)
+    return [name for name in packages if name not in offered]
 
 
 def _apt_get(*arguments: str) -> int:

@@ -110,9 +110,9 @@ class Directory:
 
 
 def of_package(package: str, version: str, tarball: Path) -> Source:
-    """The tarball of an installed package, whose version tells its content."""
+    """The tarball of a package, whose version tells its content."""
     if not tarball.is_file():
-        raise Failure(f"package {package} {version} is installed, but {tarball} is not there")
+        raise Failure(f"package {package} {version} is there, but {tarball} is not")
     return Tarball(tarball, f"{package}={version}", f"{package} {version}")
 
 
