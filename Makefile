@@ -5,15 +5,16 @@
 BASE ?= 6.12
 LINUX ?=
 PRISTINE ?=
+SIGNOFF ?=
 ARGS ?=
 
 # Passed on through the environment: no value can break the shell's quoting.
-export BASE LINUX PRISTINE
+export BASE LINUX PRISTINE SIGNOFF
 
 tidemark = @PYTHONPATH=tools python3 -m tidemark
 source = --base "$$BASE" --linux "$$LINUX" --pristine "$$PRISTINE"
 
-.PHONY: help base tree kernel run test shell check-harness clean python3
+.PHONY: help base tree kernel run test shell series check-harness clean python3
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | \
@@ -22,6 +23,7 @@ help: ## this list
 	@echo '  BASE=6.12       kernel to build on, one of:' $(notdir $(wildcard bases/*))
 	@echo '  LINUX=path      take the base from this kernel tree, git checkout or tarball'
 	@echo '  PRISTINE=1      the unpatched base (tree, kernel, run, shell)'
+	@echo '  SIGNOFF=1       the series in your name, signed off (series)'
 	@echo '  ARGS=...        more options for run, test and shell'
 
 base: python3 ## fetch and unpack the base; prints its path
@@ -41,6 +43,9 @@ test: python3 ## run every KUnit suite and kselftest in the guest
 
 shell: python3 ## a shell in the patched guest; Ctrl-A X leaves it
 	$(tidemark) shell $(source) $(ARGS)
+
+series: python3 ## mails for the list, with a cover letter; prints their directory
+	$(tidemark) series $(source) --signoff "$$SIGNOFF"
 
 check-harness: python3 ## unit tests of this harness
 	$(tidemark) check-harness $(source)

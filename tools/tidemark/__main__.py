@@ -12,7 +12,10 @@ from typing import NoReturn
 
 from . import base, report
 
-COMMANDS = ("base", "tree", "kernel", "run", "test", "shell", "check-harness", "clean")
+COMMANDS = (
+    *("base", "tree", "kernel", "run", "test", "shell", "series"),
+    *("check-harness", "clean"),
+)
 PRISTINE = {"": False, "0": False, "1": True}
 INTERRUPTED = 130
 TERMINATED = 143

@@ -12,7 +12,7 @@ diff --git a/mm/Makefile b/mm/Makefile
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -23,6 +23,8 @@ HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 UNWANTED = re.compile(
     r"new file|deleted file|rename |copy |old mode|new mode|GIT binary|Binary files"
 )
+SUBJECT = re.compile(r"^Subject: (?:\[[^\]]*\] *)?(.*(?:\n[ \t].*)*)", re.M)
+STAT = re.compile(r" (\S+) +\| +(\d+)(?: [+-]*)?")
 SIGNATURE = re.compile(r"-- ?")
 
 
@@ -39,6 +41,17 @@ class FileDiff:
     hunks: tuple[Hunk, ...]
 
     @property
+    def added(self) -> int:
+        return self._count("+")
+
+    @property
+    def removed(self) -> int:
+        return self._count("-")
+
+    def _count(self, mark: str) -> int:
+        return sum(line.startswith(mark) for hunk in self.hunks for line in hunk.body)
+
+    @property
     def text(self) -> str:
         lines = [f"--- a/{self.path}", f"+++ b/{self.path}"]
         for hunk in self.hunks:
@@ -48,11 +61,21 @@ class FileDiff:
 
 @dataclass(frozen=True)
 class Hook:
-    """One patch. The name is its path in the repository, for messages."""
+    """One patch. The name is its path in the repository, for messages.
+
+    The diffstat has the lines that each file gains and loses, as far as the patch tells them.
+    """
 
     name: str
+    subject: str
+    body: str
     overlay: tuple[str, ...]
+    diffstat: Mapping[str, int]
     diffs: tuple[FileDiff, ...]
+
+    @property
+    def message(self) -> str:
+        return f"{self.subject}\n\n{self.body}\n"
 
     def added_lines(self) -> Iterator[str]:
         for diff in self.diffs:
@@ -82,14 +105,14 @@ class _Reader:
         self._at = 0
 
     def hook(self) -> Hook:
-        self._message()
-        overlay = tuple(self._overlay())
+        subject, body = self._message()
+        overlay, diffstat = self._notes()
         diffs = tuple(self._diffs())
         if not diffs and not overlay:
             raise self._malformed("neither a diff nor an Overlay: line")
         if twice := [diff.path for diff in diffs if [d.path for d in diffs].count(diff.path) > 1]:
             raise self._malformed(f"two diffs for {twice[0]}")
-        return Hook(self._name, overlay, diffs)
+        return Hook(self._name, subject, body, overlay, diffstat, diffs)
 
     def _line(self) -> str | None:
         return self._lines[self._at] if self._at < len(self._lines) else None
@@ -97,32 +120,40 @@ class _Reader:
     def _malformed(self, problem: str) -> Failure:
         return Failure(f"{self._name}:{self._at + 1}: malformed patch: {problem}")
 
-    def _message(self) -> None:
-        subject = False
+    def _message(self) -> tuple[str, str]:
+        start = self._at
         while (line := self._line()) != "---":
             if line is None or self._at_diff():
                 raise self._malformed("no `---` line between the message and the diff")
             if line.startswith("Overlay:"):
                 raise self._malformed("Overlay: lines belong below the `---` line")
-            subject = subject or line.startswith("Subject: ")
             self._at += 1
-        if not subject:
+        header, _, body = "\n".join(self._lines[start : self._at]).partition("\n\n")
+        found = SUBJECT.search(header)
+        if not found:
             raise self._malformed("no Subject: line")
         self._at += 1
+        return " ".join(found[1].split()), body.strip("\n")
 
     def _at_diff(self) -> bool:
         line = self._line() or ""
         return line.startswith(("diff --git ", "--- a/", "--- /dev/null"))
 
-    def _overlay(self) -> Iterator[str]:
+    def _notes(self) -> tuple[tuple[str, ...], dict[str, int]]:
+        """What stands between the message and the diff, and is no part of the commit."""
+        overlay: list[str] = []
+        diffstat: dict[str, int] = {}
         while self._line() is not None and not self._at_diff() and not self._at_signature():
             line = self._line() or ""
             if line.startswith("Overlay:"):
                 path = line.removeprefix("Overlay:").strip()
                 if not _is_plain(path):
                     raise self._malformed(f"no path of an overlay file: {path!r}")
-                yield path
+                overlay.append(path)
+            elif found := STAT.fullmatch(line):
+                diffstat[found[1]] = int(found[2])
             self._at += 1
+        return tuple(overlay), diffstat
 
     def _diffs(self) -> Iterator[FileDiff]:
         while (line := self._line()) is not None and not self._at_signature():

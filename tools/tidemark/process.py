@@ -24,13 +24,15 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     return {**kept, "LC_ALL": "C", **(extra or {})}
 
 
-def output(argv: Sequence[str | Path], cwd: Path | None = None) -> str:
+def output(
+    argv: Sequence[str | Path], cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> str:
     """What the program prints; a failure carries what it complained about."""
     try:
         done = subprocess.run(
             argv,
             cwd=cwd,
-            env=environment(),
+            env=environment(env),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -31,7 +31,7 @@ class ArchiveTest(fake.Case):
         self.keys = self.scratch / "keys"
         self.keys.mkdir(mode=0o700)
         self.gpg("--quick-gen-key", "archive", "ed25519", "sign", "never")
-        stop = ["gpgconf", "--homedir", self.keys, "--kill", "all"]
+        stop: list[str | Path] = ["gpgconf", "--homedir", self.keys, "--kill", "all"]
         self.addCleanup(process.attempt, stop, self.scratch)
         keyring = self.scratch / "archive.gpg"
         keyring.write_bytes(self.gpg("--export"))

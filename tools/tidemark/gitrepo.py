@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A git repository of our own making: the same files give the same commits, whoever makes them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import process
+from .report import Failure
+
+
+@dataclass(frozen=True)
+class Identity:
+    name: str
+    email: str
+
+
+NEUTRAL = Identity("Tidemark", "tidemark@localhost")
+
+
+def identity_of_user(at: Path) -> Identity:
+    """Who git says that is at work, for what is sent in that person's name."""
+    values = []
+    for key in ("user.name", "user.email"):
+        try:
+            values.append(process.output(["git", "-C", at, "config", "--get", key]).strip())
+        except Failure as error:
+            raise Failure(
+                f"SIGNOFF=1: git does not know who you are; set it with: git config {key} ..."
+            ) from error
+    return Identity(*values)
+
+
+class Repository:
+    """A work tree whose git heeds no configuration but what is given here.
+
+    The date, in seconds, is that of every commit.
+    """
+
+    def __init__(self, top: Path, identity: Identity = NEUTRAL, date: int = 0) -> None:
+        self.top = top
+        self._env = {
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+            "GIT_CONFIG_SYSTEM": "/dev/null",
+            "GIT_AUTHOR_DATE": f"@{date} +0000",
+            "GIT_COMMITTER_DATE": f"@{date} +0000",
+        }
+        for role in ("AUTHOR", "COMMITTER"):
+            self._env[f"GIT_{role}_NAME"] = identity.name
+            self._env[f"GIT_{role}_EMAIL"] = identity.email
+        top.mkdir(parents=True, exist_ok=True)
+        self.git("init", "--quiet", "--template=", "--initial-branch=series")
+
+    def git(self, *arguments: str | Path) -> str:
+        options = ("-c", "core.compression=1", "-c", "gc.auto=0", "-c", "safe.directory=*")
+        return process.output(["git", *options, *arguments], self.top, self._env)
+
+    def commit(self, message: str) -> str:
+        """Commit all that is there, ignored files too, and return the commit."""
+        self.git("add", "--all", "--force")
+        self.git("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "-m", message)
+        return self.git("rev-parse", "HEAD").strip()
+
+    def apply_mails(self, patches: Sequence[Path]) -> None:
+        """What a maintainer would do with them; bad white space is an error."""
+        self.git("am", "--quiet", "--whitespace=error", *patches)
+
+    def export(self, since: str, into: Path, *options: str) -> list[Path]:
+        """Mails with the commits since one, and a cover letter to be filled in."""
+        fixed = ("--cover-letter", "--numbered", "--abbrev=12", "--no-signature", "--stat=78,60")
+        self.git("format-patch", "--quiet", *fixed, *options, "-o", into, since)
+        return sorted(into.glob("*.patch"))

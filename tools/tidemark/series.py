@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The series for the mailing list: one mail per hook, with its files of ours, and a cover letter.
+
+Prints how many lines of upstream's files it changes and, last, the directory with the mails.
+The git history that it is exported from has only the files that the series is about: blobs
+have the same names there as in a whole tree, so the mails do too.
+"""
+
+import argparse
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import apply, cover, difference, hooks, lock, overlay, packages, scratch, tree
+from . import base as bases
+from .base import Base
+from .gitrepo import NEUTRAL, Identity, Repository, identity_of_user
+from .hooks import Hook
+from .layout import REPOSITORY, Layout
+from .report import Failure, progress, working
+
+TOOLS = ("git", "patch", "tar", "xz")
+ATTRIBUTES = ".gitattributes"
+SWITCH = {"": False, "0": False, "1": True}
+
+
+@dataclass(frozen=True)
+class Series:
+    """The exported mails, the cover letter first, and the hooks that they come from, in order."""
+
+    path: Path
+    cover: Path
+    mails: tuple[Path, ...]
+    hooks: tuple[Hook, ...]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--signoff", default="", help="1: in the name of git's user, signed off")
+
+
+def main(args: argparse.Namespace) -> int:
+    if args.pristine:
+        raise Failure("PRISTINE=1: the unpatched base has nothing of ours to export")
+    if args.signoff not in SWITCH:
+        raise Failure(f"SIGNOFF={args.signoff}: expected 1, 0 or nothing")
+    packages.require(TOOLS, bases.required_packages(args.base, args.linux))
+    series = export(bases.obtain(args.base, args.linux), SWITCH[args.signoff])
+    print(upstream_lines(series.hooks))
+    print(series.path)
+    return 0
+
+
+def export(base: Base, signoff: bool = False, layout: Layout = REPOSITORY) -> Series:
+    """Make the mails, and have git am give the prepared tree from them before they are kept."""
+    place = layout.build / "series" / base.label
+    with lock.hold(layout.build):
+        prepared = tree.prepare(base, layout=layout)
+        read = hooks.read_all(base.name, layout)
+        identity = identity_of_user(layout.root) if signoff else NEUTRAL
+        with scratch.directory(place.parent) as draft:
+            with working(f"exporting the series for {base.name}"):
+                mails = _export(base, read, identity, signoff, layout, draft)
+            _check(base, read, mails[1:], prepared, draft)
+            if place.exists():
+                shutil.rmtree(place)
+            mails[0].parent.rename(place)
+    names = [mail.name for mail in mails]
+    progress(f"series {base.label}: {len(read)} patches, which git am turns into the prepared tree")
+    paths = tuple(place / name for name in names)
+    return Series(place, paths[0], paths[1:], tuple(read))
+
+
+def pristine_files(read: Sequence[Hook], base: Base) -> list[str]:
+    """Upstream's files that the series is about."""
+    paths = {diff.path for hook in read for diff in hook.diffs}
+    if (base.path / ATTRIBUTES).is_file():
+        paths.add(ATTRIBUTES)
+    return sorted(paths)
+
+
+def upstream_lines(read: Sequence[Hook]) -> str:
+    """How much of upstream's files the hooks change: the part that a rebase has to redo."""
+    diffs = [diff for hook in read for diff in hook.diffs]
+    added = sum(diff.added for diff in diffs)
+    removed = sum(diff.removed for diff in diffs)
+    code = sum(diff.added + diff.removed for diff in diffs if diff.path.endswith((".c", ".h")))
+    return f"upstream lines changed: {added + removed} (+{added} -{removed}), {code} in code"
+
+
+def _export(
+    base: Base,
+    read: Sequence[Hook],
+    identity: Identity,
+    signoff: bool,
+    layout: Layout,
+    draft: Path,
+) -> list[Path]:
+    date = int((base.path / "Makefile").stat().st_mtime)
+    repository = Repository(draft / "history", identity, date)
+    start = _commit_pristine(repository, read, base)
+    for hook in read:
+        apply.apply(hook, base.path, repository.top)
+        for path in hook.overlay:
+            overlay.copy(path, layout, repository.top)
+        repository.commit(hook.message)
+    options = ["--signoff"] if signoff else []
+    mails = repository.export(start, draft / "mails", *options)
+    cover.fill(mails[0], base, upstream_lines(read), layout)
+    return mails
+
+
+def _commit_pristine(repository: Repository, read: Sequence[Hook], base: Base) -> str:
+    for path in pristine_files(read, base):
+        target = repository.top / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(base.path / path, target)
+    return repository.commit(f"Linux {base.version}")
+
+
+def _check(
+    base: Base, read: Sequence[Hook], mails: Sequence[Path], prepared: Path, draft: Path
+) -> None:
+    """Apply the mails themselves: that is all that the other side has."""
+    repository = Repository(draft / "applied")
+    _commit_pristine(repository, read, base)
+    repository.apply_mails(mails)
+    changed = set(difference.between(base.path, prepared))
+    differing = [
+        path
+        for path in difference.between(repository.top, prepared)
+        if path in changed or (repository.top / path).exists()
+    ]
+    if differing:
+        raise Failure(
+            f"the series does not give the prepared tree: {differing[0]} differs", differing[1:]
+        )
