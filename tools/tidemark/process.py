@@ -79,9 +79,15 @@ def filtered(argv: Sequence[str | Path], source: BinaryIO, sink: BinaryIO, cwd: 
 
 
 def logged(
-    argv: Sequence[str | Path], log: Path, env: Mapping[str, str], keep_open: Collection[int] = ()
+    argv: Sequence[str | Path],
+    log: Path,
+    env: Mapping[str, str],
+    keep_open: Collection[int] = (),
+    timeout: float | None = None,
 ) -> int:
-    """Append the program's output to a log and return its status; take it down if we go down.
+    """Append the program's output to a log and return its status.
+
+    Take it down if we go down, or when its time is up (subprocess.TimeoutExpired).
 
     It runs in a process group of its own, so that a whole tree of sub-makes can be stopped.
     """
@@ -96,7 +102,7 @@ def logged(
             pass_fds=tuple(keep_open),
         )
         try:
-            return child.wait()
+            return child.wait(timeout)
         except BaseException:
             os.killpg(child.pid, signal.SIGTERM)
             child.wait()

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The kernel's own makefiles, run outside of its source. All that they say goes to a log."""
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from . import config, packages, process
+from .layout import Layout
+from .report import Failure
+
+MACHINE = "x86_64"
+TOOLS = (
+    *("bc", "bison", "ccache", "cpio", "flex", "gcc", "kmod", "make", "patch", "perl", "tar", "xz"),
+    *("libc-dev", "libelf-dev", "libssl-dev"),
+)
+# With these fixed, the same source gives the same image.
+REPRODUCIBLE = {
+    "KBUILD_BUILD_HOST": "tidemark",
+    "KBUILD_BUILD_TIMESTAMP": "1970-01-01 00:00:00 UTC",
+    "KBUILD_BUILD_USER": "tidemark",
+    "KBUILD_BUILD_VERSION": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+STEP = re.compile(rb"^  [A-Z]+ +\S", re.M)
+COMPLAINT = re.compile(r"\berror: |\*\*\* |undefined reference|multiple definition")
+FIRST_COMPLAINTS = 10
+LAST_LINES = 20
+
+
+def jobs() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def check_place(layout: Layout) -> None:
+    if platform.machine() != MACHINE:
+        raise Failure(f"the guest kernel is for {MACHINE}; this machine is {platform.machine()}")
+    if re.search(r"[\s:]", str(layout.build)):
+        raise Failure(f"a kernel does not build below a path with a space or colon: {layout.build}")
+
+
+class Kbuild:
+    """One build directory of one source. The lock's descriptor stays open in what make starts."""
+
+    def __init__(self, name: str, source: Path, layout: Layout, lock: int) -> None:
+        self.name = name
+        self.out = layout.build / "kernel" / name
+        self.log = self.out / "build.log"
+        self.config = self.out / ".config"
+        self._source = source
+        self._layout = layout
+        self._lock = lock
+
+    def start(self, afresh: bool = False) -> None:
+        """Begin a new log, and with `afresh` a new build directory."""
+        if afresh and self.out.exists():
+            shutil.rmtree(self.out)
+        self.out.mkdir(parents=True, exist_ok=True)
+        self.log.write_bytes(b"")
+
+    def configure(
+        self, wishes: Mapping[str, config.Wish], excepted: Sequence[str] | set[str] = ()
+    ) -> dict[str, str]:
+        """Have a .config with what is wished for and nothing else, and return it."""
+        fragment = self.out / "tidemark.config"
+        fragment.write_text(config.merged(wishes))
+        self.make(f"KCONFIG_ALLCONFIG={fragment}", "allnoconfig")
+        granted = config.parse(self.config.read_text())
+        config.verify(wishes, granted, excepted)
+        return granted
+
+    def make(self, *arguments: str, timeout: float | None = None) -> None:
+        argv = ["make", "-C", str(self._source), f"O={self.out}", f"ARCH={MACHINE}"]
+        if packages.locate("ccache"):
+            argv += ["CC=ccache gcc", "HOSTCC=ccache gcc"]
+        env = process.environment(REPRODUCIBLE)
+        env.setdefault("CCACHE_DIR", str(self._layout.build / "ccache"))
+        try:
+            status = process.logged([*argv, *arguments], self.log, env, [self._lock], timeout)
+        except subprocess.TimeoutExpired as error:
+            raise self._failure(f"took more than {timeout:.0f} s", arguments[-1]) from error
+        if status:
+            raise self._failure("failed", arguments[-1])
+
+    def lines(self) -> list[str]:
+        return self.log.read_text(errors="replace").splitlines()
+
+    def _failure(self, how: str, target: str) -> Failure:
+        """The first errors say what is wrong; the last lines say where make gave up."""
+        lines = self.lines()
+        complaints = [line for line in lines if COMPLAINT.search(line)]
+        detail = complaints[:FIRST_COMPLAINTS]
+        detail += ["", "the last lines of the log:", *lines[-LAST_LINES:]]
+        name = self._layout.relative(self.log)
+        return Failure(f"kernel {self.name}: make {target} {how}, see {name}", detail)
+
+
+class StepCount:
+    """How far a build is, from what its log has gained since the last look."""
+
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        self._offset = 0
+        self._count = 0
+
+    def __call__(self) -> str:
+        with self._log.open("rb") as stream:
+            stream.seek(self._offset)
+            gained = stream.read()
+        complete = gained[: gained.rfind(b"\n") + 1]
+        self._offset += len(complete)
+        self._count += len(STEP.findall(complete))
+        return f"{self._count} files"
