@@ -14,7 +14,7 @@ export BASE LINUX PRISTINE SIGNOFF
 tidemark = @PYTHONPATH=tools python3 -m tidemark
 source = --base "$$BASE" --linux "$$LINUX" --pristine "$$PRISTINE"
 
-.PHONY: help base tree kernel run test shell series check-harness clean python3
+.PHONY: help base tree kernel run test shell series lint check-harness clean python3
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | \
@@ -24,7 +24,7 @@ help: ## this list
 	@echo '  LINUX=path      take the base from this kernel tree, git checkout or tarball'
 	@echo '  PRISTINE=1      the unpatched base (tree, kernel, run, shell)'
 	@echo '  SIGNOFF=1       the series in your name, signed off (series)'
-	@echo '  ARGS=...        more options for run, test and shell'
+	@echo '  ARGS=...        more options for run, test, shell and lint'
 
 base: python3 ## fetch and unpack the base; prints its path
 	$(tidemark) base $(source)
@@ -46,6 +46,9 @@ shell: python3 ## a shell in the patched guest; Ctrl-A X leaves it
 
 series: python3 ## mails for the list, with a cover letter; prints their directory
 	$(tidemark) series $(source) --signoff "$$SIGNOFF"
+
+lint: python3 ## checkpatch, sparse, W=1, kernel-doc, coccinelle and more
+	$(tidemark) lint $(source) $(ARGS)
 
 check-harness: python3 ## unit tests of this harness
 	$(tidemark) check-harness $(source)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """A git repository of our own making: the same files give the same commits, whoever makes them."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ class Identity:
     email: str
 
 
+PATCH_LINE = re.compile(r"\.git/rebase-apply/patch:(\d+): (.*)")
 NEUTRAL = Identity("Tidemark", "tidemark@localhost")
 
 
@@ -63,7 +65,21 @@ class Repository:
 
     def apply_mails(self, patches: Sequence[Path]) -> None:
         """What a maintainer would do with them; bad white space is an error."""
-        self.git("am", "--quiet", "--whitespace=error", *patches)
+        try:
+            self.git("am", "--quiet", "--whitespace=error", *patches)
+        except Failure as error:
+            told = list(self._with_names(error.detail))
+            raise Failure(f"git am does not take the series: {told[0]}", told[1:]) from error
+
+    def _with_names(self, told: Sequence[str]) -> Iterator[str]:
+        """Git counts the lines of a patch that nobody sees; the file is what one wants to know."""
+        patch = self.top / ".git" / "rebase-apply" / "patch"
+        lines = patch.read_text(errors="replace").splitlines() if patch.exists() else []
+        for line in told or ("no reason given",):
+            found = PATCH_LINE.match(line)
+            before = lines[: int(found[1])] if found else []
+            files = [text.removeprefix("+++ b/") for text in before if text.startswith("+++ b/")]
+            yield f"{files[-1]}: {found[2]}" if found and files else line
 
     def export(self, since: str, into: Path, *options: str) -> list[Path]:
         """Mails with the commits since one, and a cover letter to be filled in."""

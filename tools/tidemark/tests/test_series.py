@@ -124,7 +124,7 @@ class SeriesTest(fake.Case):
         self.write("mm/new.c", "new \n")
         with self.assertRaises(Failure) as caught:
             self.export()
-        self.assertIn("trailing whitespace", "\n".join(caught.exception.detail))
+        self.assert_fails(caught.exception, "git am", "mm/new.c: trailing whitespace")
 
     def test_user_configuration_has_no_say(self) -> None:
         home = self.scratch / "home"

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Looks for what a maintainer would complain about. Each finding has a file, a line and a tool.
+
+What is allowed all the same is in lint/allowed.txt, with the reason.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from .. import base as bases
+from .. import overlay, packages, series, tree
+from ..layout import REPOSITORY
+from ..report import Failure, progress, working
+from . import (
+    checkpatch,
+    coccinelle,
+    finding,
+    harness,
+    kconfig,
+    kernel_doc,
+    objects,
+    patches,
+    spelling,
+)
+from .finding import Finding
+from .subject import Subject
+
+TOOLS = ("coccinelle", "codespell", "mypy", "perl", "shellcheck", "sparse")
+ALLOWED = Path(__file__).with_name("allowed.txt")
+CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
+    "patches": patches.check,
+    "kconfig": kconfig.check,
+    "checkpatch": checkpatch.check,
+    "kernel-doc": kernel_doc.check,
+    "spelling": spelling.check,
+    "harness": harness.check,
+    "coccinelle": coccinelle.check,
+    "objects": objects.check,
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--only", default="", help=f"some of: {','.join(CHECKS)}")
+    parser.add_argument(
+        "--write-diffstats", action="store_true", help="bring those of the patches up to date"
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    if args.pristine:
+        raise Failure("PRISTINE=1: the unpatched base has nothing of ours to look at")
+    names = args.only.split(",") if args.only else list(CHECKS)
+    if unknown := [name for name in names if name not in CHECKS]:
+        raise Failure(f"--only {unknown[0]}: no such check; there is: {', '.join(CHECKS)}")
+    if args.write_diffstats:
+        patches.write_diffstats(args.base, REPOSITORY)
+    packages.require((*series.TOOLS, *TOOLS), bases.required_packages(args.base, args.linux))
+    base = bases.obtain(args.base, args.linux)
+    exported = series.export(base)
+    subject = Subject(
+        base, tree.ensure(base, False, REPOSITORY), exported, overlay.files(REPOSITORY), REPOSITORY
+    )
+    found: list[Finding] = []
+    for name in names:
+        with working(f"lint: {name}"):
+            found += CHECKS[name](subject)
+    return report_findings(found)
+
+
+def report_findings(found: list[Finding]) -> int:
+    refused, excused = finding.split(found, finding.read_allowed(ALLOWED))
+    for complaint in refused:
+        print(complaint)
+    progress(f"{len(excused)} findings are allowed, for the reasons in {ALLOWED.name}")
+    print(f"{len(refused)} findings" if len(refused) != 1 else "1 finding")
+    return 1 if refused else 0

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Our Kconfig symbols: complete, turned on somewhere, used, and documented."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .finding import Finding
+from .subject import Subject
+
+NAME = "kconfig"
+ENTRY = re.compile(r"^(?:menu)?config\s+(\w+)")
+PROMPT = re.compile(r'^\t(?:bool|tristate|int|hex|string) ".+"(.*)$', re.M)
+DEPENDS = re.compile(r"^\tdepends on (.+)$", re.M)
+HELP = re.compile(r"^\thelp\n((?:\t  .*\n|\n)*)", re.M)
+UNSURE = re.compile(r"If unsure, say [YN]\.")
+LEAST_HELP_LINES = 4
+TEST = "_KUNIT_TEST"
+
+
+@dataclass(frozen=True)
+class Symbol:
+    name: str
+    file: str
+    line: int
+    text: str
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    context = _Context(subject)
+    for symbol in symbols(subject):
+        for problem in (*_shape(symbol), *context.problems(symbol)):
+            yield Finding(NAME, symbol.file, symbol.line, f"{symbol.name} {problem}")
+
+
+def symbols(subject: Subject) -> Iterator[Symbol]:
+    for path in subject.overlay:
+        if not path.rsplit("/", 1)[-1].startswith("Kconfig"):
+            continue
+        lines = (subject.layout.root / path).read_text().splitlines()
+        starts = [number for number, line in enumerate(lines) if ENTRY.match(line)]
+        for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+            found = ENTRY.match(lines[start])
+            if found:
+                yield Symbol(found[1], path, start + 1, "\n".join(lines[start:end]) + "\n")
+
+
+def _shape(symbol: Symbol) -> Iterator[str]:
+    prompt = PROMPT.search(symbol.text)
+    depends = DEPENDS.search(symbol.text)
+    text = HELP.search(symbol.text)
+    if not prompt:
+        yield "has no type with a prompt"
+    if not depends:
+        yield "has no `depends on`"
+    lines = [line for line in text[1].splitlines() if line.strip()] if text else []
+    if len(lines) < LEAST_HELP_LINES or not UNSURE.search(lines[-1]):
+        yield f"has no help text of {LEAST_HELP_LINES} lines that ends with what to say if unsure"
+    if symbol.name.endswith(TEST):
+        if prompt and prompt[1].strip() != "if !KUNIT_ALL_TESTS":
+            yield "has a prompt with KUNIT_ALL_TESTS too"
+        if "\n\tdefault KUNIT_ALL_TESTS\n" not in symbol.text:
+            yield "has no `default KUNIT_ALL_TESTS`"
+        if depends and not re.search(r"\bKUNIT=y\b", depends[1]):
+            yield "does not depend on KUNIT=y"
+
+
+class _Context:
+    def __init__(self, subject: Subject) -> None:
+        root = subject.layout.root
+        added = {
+            (diff.path, line[1:])
+            for hook in subject.hooks
+            for diff in hook.diffs
+            for hunk in diff.hunks
+            for line in hunk.body
+            if line.startswith("+")
+        }
+        texts = {path: (root / path).read_text(errors="replace") for path in subject.overlay}
+        readme = root / "README.md"
+        self._documents = [text for path, text in texts.items() if _is_document(path)]
+        self._documents += [line for path, line in added if _is_document(path)]
+        self._documents += [readme.read_text()] if readme.is_file() else []
+        self._fragments = [text for path, text in texts.items() if path.endswith(".config")]
+        self._users = [text for path, text in texts.items() if path.endswith((".c", ".h"))]
+        self._users += [line for path, line in added if not _is_document(path)]
+
+    def problems(self, symbol: Symbol) -> Iterator[str]:
+        option = re.compile(rf"\bCONFIG_{symbol.name}\b")
+        enabled = re.compile(rf"^CONFIG_{symbol.name}=[ym]$", re.M)
+        mentioned = re.compile(rf"\b(?:CONFIG_)?{symbol.name}\b")
+        if not any(mentioned.search(text) for text in self._documents):
+            yield "is mentioned neither in Documentation nor in the README"
+        if not any(enabled.search(text) for text in self._fragments):
+            yield "is turned on by none of our config fragments"
+        if not any(option.search(text) for text in self._users):
+            yield "is used by no makefile and no code"
+
+
+def _is_document(path: str) -> bool:
+    return path.startswith("Documentation/")

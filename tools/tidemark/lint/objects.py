@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0
+"""sparse and W=1 on what the series touches, against what they say of the base."""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from .. import affected, config, kbuild, kernel, lock, overlay, packages, process, scratch
+from ..kbuild import Kbuild
+from ..report import working
+from ..tree import Tree
+from .finding import Finding
+from .subject import Subject
+
+MESSAGE = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+):(?:\d+:)? (?:warning|error): (?P<text>.*)$")
+OF_GCC = re.compile(r"\[-W[\w=+-]+\]$")
+OF_KERNEL_DOC = re.compile(r"Function parameter|Excess |cannot understand|expecting prototype")
+SECONDS = 1800
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    known = Counter(_key(finding, source) for finding, source in _of_base(subject))
+    for finding, source in _of_tree(subject):
+        key = _key(finding, source)
+        if known[key]:
+            known[key] -= 1
+        else:
+            yield finding
+
+
+def candidates(subject: Subject) -> list[str]:
+    return affected.candidates([*subject.overlay, *subject.touched()])
+
+
+def _key(finding: Finding, source: str) -> tuple[str, str, str]:
+    """A message is the same as on the base when it is about the same line, wherever that is."""
+    return finding.file, finding.text, source
+
+
+def _of_tree(subject: Subject) -> list[tuple[Finding, str]]:
+    return _messages(subject, subject.tree, pristine=False)
+
+
+def _of_base(subject: Subject) -> list[tuple[Finding, str]]:
+    """The base says the same each time."""
+    base = Tree(subject.base.path, subject.base.key, subject.base.key)
+    asked = config.merged(config.read(kernel.FRAGMENTS, subject.layout))
+    parts = [base.key, asked, *candidates(subject)]
+    parts += [process.output([program, "--version"]) for program in ("gcc", "sparse")]
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    record = subject.layout.build / "lint" / f"{subject.base.label}.json"
+    kept = scratch.read_json(record)
+    if kept.get("key") != key:
+        messages = _messages(subject, base, pristine=True)
+        rows = [[f.tool, f.file, f.line, f.text, source] for f, source in messages]
+        record.parent.mkdir(parents=True, exist_ok=True)
+        kept = {"key": key, "messages": rows}
+        scratch.write_json(record, kept)
+    return [(Finding(*row[:4]), row[4]) for row in kept["messages"]]
+
+
+def _messages(subject: Subject, tree: Tree, pristine: bool) -> list[tuple[Finding, str]]:
+    name = f"{subject.base.label}-lint{'-pristine' if pristine else ''}"
+    layout = subject.layout
+    packages.require(kbuild.TOOLS)
+    kbuild.check_place(layout)
+    with lock.hold(layout.build) as descriptor:
+        build = Kbuild(name, tree.path, layout, descriptor)
+        stamp = build.out / "tidemark.json"
+        build.start(scratch.read_json(stamp).get("lineage") != tree.lineage)
+        scratch.write_json(stamp, {"lineage": tree.lineage})
+        excepted = overlay.symbols(layout, subject.hooks) if pristine else set()
+        options = build.configure(config.read(kernel.FRAGMENTS, layout), excepted)
+        sources = affected.built(candidates(subject), tree.path, options)
+        objects = [str(Path(path).with_suffix(".o")) for path in sources]
+        for path in objects:
+            (build.out / path).unlink(missing_ok=True)
+        what = f"sparse and W=1 on {len(objects)} files{' of the base' if pristine else ''}"
+        with working(what, kbuild.StepCount(build.log)):
+            build.make(f"-j{kbuild.jobs()}", "prepare", timeout=SECONDS)
+            build.log.write_bytes(b"")
+            build.make(f"-kj{kbuild.jobs()}", "C=1", "W=1", *objects, timeout=SECONDS)
+        return list(_read(build.lines(), tree.path))
+
+
+def _read(lines: Iterable[str], top: Path) -> Iterator[tuple[Finding, str]]:
+    for found in map(MESSAGE.match, lines):
+        if not found:
+            continue
+        file = found["file"].removeprefix(f"{top}/")
+        number = int(found["line"])
+        yield Finding(_tool(found["text"]), file, number, found["text"]), _line(top / file, number)
+
+
+def _tool(text: str) -> str:
+    if OF_GCC.search(text):
+        return "W=1"
+    return "kernel-doc" if OF_KERNEL_DOC.search(text) else "sparse"
+
+
+def _line(path: Path, number: int) -> str:
+    try:
+        return path.read_text(errors="replace").splitlines()[number - 1].strip()
+    except (OSError, IndexError):
+        return ""

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is looked at: the series of one base, and the tree that it gives."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..base import Base
+from ..hooks import Hook
+from ..layout import Layout
+from ..series import Series
+from ..tree import Tree
+
+CODE = (".c", ".h")
+
+
+@dataclass(frozen=True)
+class Subject:
+    base: Base
+    tree: Tree
+    series: Series
+    overlay: Sequence[str]
+    layout: Layout
+
+    @property
+    def hooks(self) -> Sequence[Hook]:
+        return self.series.hooks
+
+    def new_code(self) -> list[str]:
+        """C files of ours."""
+        return [path for path in self.overlay if path.endswith(CODE)]
+
+    def touched(self) -> list[str]:
+        """Upstream's files with hooks in them."""
+        return sorted({diff.path for hook in self.hooks for diff in hook.diffs})
+
+    def in_tree(self, path: str) -> str:
+        """A path that a tool printed, as it is in the kernel tree."""
+        absolute = Path(path)
+        if absolute.is_absolute() and absolute.is_relative_to(self.tree.path):
+            return str(absolute.relative_to(self.tree.path))
+        return path.removeprefix("./")

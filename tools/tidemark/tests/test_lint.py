@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Findings: who finds what, what is allowed, and that nothing gets lost unnoticed."""
+
+import argparse
+import contextlib
+import io
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from unittest import mock
+
+from tidemark import lint, overlay, packages, series, tree
+from tidemark.lint import (
+    checkpatch,
+    coccinelle,
+    finding,
+    harness,
+    kconfig,
+    kernel_doc,
+    objects,
+    patches,
+    spelling,
+    tool,
+)
+from tidemark.lint.finding import Finding
+from tidemark.lint.subject import Subject
+from tidemark.report import Failure
+
+from . import fake
+
+KCONFIG = """\
+# SPDX-License-Identifier: GPL-2.0
+
+config OURS
+|bool "Ours"
+|depends on MEMCG
+|help
+|  One.
+|  Two.
+|  Three.
+
+|  If unsure, say N.
+
+config OURS_KUNIT_TEST
+|bool "KUnit tests of ours" if !KUNIT_ALL_TESTS
+|depends on OURS && KUNIT=y
+|default KUNIT_ALL_TESTS
+|help
+|  One.
+|  Two.
+|  Three.
+
+|  If unsure, say N.
+""".replace("|", "\t")
+MAINTAINERS = (
+    "Text\n\nOURS\nS:\tMaintained\nF:\tkernel/configs/\nF:\tmm/Kconfig.ours\nF:\tmm/o*.c\n"
+)
+FRAGMENT = "CONFIG_OURS=y\nCONFIG_OURS_KUNIT_TEST=y\n"
+CODE = "#ifdef CONFIG_OURS\n#endif\n#ifdef CONFIG_OURS_KUNIT_TEST\n#endif\n"
+
+
+class SubjectCase(fake.Case):
+    """A repository in which there is nothing to find."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.write("README.md", "    Unpacking a tarball\n\nOURS, CONFIG_OURS_KUNIT_TEST\n")
+        self.write("patches/cover.txt", "Subject: s\n\n@RESULTS@\n@BASE@\n")
+        self.write("MAINTAINERS", MAINTAINERS)
+        (self.linux / "MAINTAINERS").write_text("1\n2\n3\n")
+        self.kconfig = self.write("mm/Kconfig.ours", KCONFIG)
+        self.fragment = self.write("kernel/configs/tidemark.config", FRAGMENT)
+        self.write("mm/ours.c", CODE)
+        entry = "".join(f"+{line}\n" for line in MAINTAINERS.splitlines()[2:])
+        added = entry.count("\n")
+        self.hook = self.write_hook(
+            "0001-x",
+            fake.diff("mm/pages.c", fake.HUNK_10, fake.HUNK_30),
+            fake.diff("MAINTAINERS", f"@@ -1,3 +1,{3 + added} @@\n 1\n{entry} 2\n 3\n"),
+            overlay=("mm/Kconfig.ours", "kernel/configs/tidemark.config", "mm/ours.c"),
+        )
+        patches.write_diffstats("6.12", self.layout)
+
+    def subject(self) -> Subject:
+        base = self.obtain()
+        exported = series.export(base, layout=self.layout)
+        prepared = tree.ensure(base, False, self.layout)
+        return Subject(base, prepared, exported, overlay.files(self.layout), self.layout)
+
+    def texts(self, found: Iterator[Finding]) -> list[str]:
+        return sorted(map(str, found))
+
+    def script(self, path: str, *told: str, status: int = 0) -> None:
+        """Have a tool in the kernel tree that says this."""
+        target = self.linux / "scripts" / path
+        target.parent.mkdir(exist_ok=True)
+        lines = "".join(f'print "{line}\\n";\n' for line in told)
+        target.write_text(f"#!/usr/bin/perl\n{lines}exit {status};\n")
+        target.chmod(0o755)
+
+
+class PatchesTest(SubjectCase):
+    def found(self) -> list[str]:
+        return self.texts(patches.check(self.subject()))
+
+    def complaint(self) -> str:
+        """What lint says, or what comes before it can look."""
+        try:
+            return " ".join(self.found())
+        except Failure as error:
+            return " ".join([error.message, *error.detail])
+
+    def test_nothing_to_find(self) -> None:
+        self.assertEqual(self.found(), [])
+
+    def test_each_deleted_hunk(self) -> None:
+        text = self.hook.read_text()
+        for path, hunk in (("mm/pages.c", fake.HUNK_10), ("mm/pages.c", fake.HUNK_30)):
+            self.hook.write_text(text.replace(hunk, ""))
+            where = "patches/6.12/0001-x.patch:0: patches: "
+            says = f"{path}: 1 lines, but the diffstat says 2: is a hunk missing?"
+            self.assertEqual(self.found(), [where + says])
+
+    def test_deleted_file_of_a_patch(self) -> None:
+        text = self.hook.read_text()
+        start = text.index("diff --git a/mm/pages.c")
+        end = text.index("diff --git a/MAINTAINERS")
+        self.hook.write_text(text[:start] + text[end:])
+        self.assertIn("mm/pages.c: in the diffstat, but nothing changes it", self.found()[0])
+
+    def test_patch_without_a_diffstat(self) -> None:
+        self.hook.write_text(self.hook.read_text().replace(" mm/pages.c ", " mm/pages.o "))
+        self.assertIn("mm/pages.c: the diffstat lacks it", self.found()[0])
+
+    def test_each_deleted_config_line(self) -> None:
+        for path, text in ((self.kconfig, KCONFIG), (self.fragment, FRAGMENT)):
+            lines = text.splitlines(keepends=True)
+            for number in range(len(lines)):
+                path.write_text("".join(lines[:number] + lines[number + 1 :]))
+                self.assertIn(self.layout.relative(path), self.complaint())
+            path.write_text(text)
+
+    def test_diffstats_are_written_once(self) -> None:
+        before = self.hook.read_text()
+        self.assertIn(" mm/pages.c                     |    2 ++\n", before)
+        self.assertIn("Overlay: mm/ours.c\n\n mm/pages.c", before)
+        patches.write_diffstats("6.12", self.layout)
+        self.assertEqual(self.hook.read_text(), before)
+
+    def test_bases_agree(self) -> None:
+        self.write("patches/7.3/0001-x.patch", self.hook.read_text())
+        self.assertEqual(self.found(), [])
+        other = self.hook.read_text().replace("Why.", "Why not.").replace("mm/ours.c", "mm/o.c")
+        self.write("patches/7.3/0001-x.patch", other)
+        self.write("patches/7.3/0002-y.patch", other)
+        found = self.found()
+        self.assertEqual(len(found), 3)
+        self.assertIn("0001-x.patch:0: patches: the Overlay: lines differ", found[0])
+        self.assertIn("the message differ from patches/7.3/0001-x.patch", found[1])
+        self.assertIn("7.3/0002-y.patch:0: patches: not among the patches for 6.12", found[2])
+
+    def test_maintainers(self) -> None:
+        self.write("MAINTAINERS", MAINTAINERS.replace("mm/o*.c", "mm/gone.c"))
+        found = self.found()
+        self.assertIn("MAINTAINERS:7: patches: mm/gone.c: no file of ours is called so", found)
+        self.assertIn("mm/ours.c:0: patches: in no entry of MAINTAINERS", found)
+        self.assertIn("MAINTAINERS:7: patches: no hook adds this line: 'F:\\tmm/gone.c'", found)
+        (self.layout.root / "MAINTAINERS").unlink()
+        self.assertIn("MAINTAINERS:0", self.found()[0])
+
+
+class KconfigTest(SubjectCase):
+    def found(self) -> list[str]:
+        return self.texts(kconfig.check(self.subject()))
+
+    def test_nothing_to_find(self) -> None:
+        self.assertEqual(self.found(), [])
+
+    def test_each_line_that_says_something_to_kconfig(self) -> None:
+        for line, problem in (
+            ('\tbool "Ours"\n', "OURS has no type"),
+            ("\tdepends on MEMCG\n", "OURS has no `depends on`"),
+            ("\thelp\n", "OURS has no help"),
+            ("\tdefault KUNIT_ALL_TESTS\n", "OURS_KUNIT_TEST has no `default"),
+            (" if !KUNIT_ALL_TESTS", "OURS_KUNIT_TEST has a prompt"),
+            (" && KUNIT=y", "OURS_KUNIT_TEST does not depend on KUNIT=y"),
+        ):
+            self.kconfig.write_text(KCONFIG.replace(line, "", 1))
+            found = self.found()
+            self.assertEqual(len(found), 1)
+            self.assertIn(f"kconfig: {problem}", found[0])
+            self.assertTrue(found[0].startswith("mm/Kconfig.ours:"))
+
+    def test_symbol_that_nothing_knows_of(self) -> None:
+        self.write("README.md", "    Unpacking a tarball\n")
+        self.write("mm/ours.c", "int x;\n")
+        self.fragment.write_text("CONFIG_X=y\n")
+        self.assertEqual(
+            [line for line in self.found() if " OURS " in line],
+            [
+                "mm/Kconfig.ours:3: kconfig: OURS is mentioned neither in Documentation nor in"
+                " the README",
+                "mm/Kconfig.ours:3: kconfig: OURS is turned on by none of our config fragments",
+                "mm/Kconfig.ours:3: kconfig: OURS is used by no makefile and no code",
+            ],
+        )
+
+
+class ToolsTest(SubjectCase):
+    def test_checkpatch(self) -> None:
+        self.script(
+            "checkpatch.pl",
+            *("mm/ours.c:3: WARNING:TYPE: bad", ":2: ERROR:LOG: long", "total: 1"),
+            status=1,
+        )
+        self.assertEqual(
+            self.texts(checkpatch.check(self.subject())),
+            [
+                "0001-mm-x.patch:2: checkpatch: ERROR:LOG: long",
+                "mm/ours.c:3: checkpatch: WARNING:TYPE: bad",
+            ],
+        )
+
+    def test_tool_that_fails(self) -> None:
+        self.script("checkpatch.pl", "Cannot do it", status=2)
+        with self.assertRaises(Failure) as caught:
+            list(checkpatch.check(self.subject()))
+        self.assert_fails(caught.exception, "perl", "status 2")
+        with self.assertRaises(Failure) as caught:
+            tool.run(["/nonexistent/tool"], self.scratch)
+        self.assert_fails(caught.exception, "not found")
+
+    def test_kernel_doc(self) -> None:
+        self.script("kernel-doc", "mm/ours.c:7: warning: no such parameter", status=3)
+        self.assertEqual(
+            self.texts(kernel_doc.check(self.subject())),
+            ["mm/ours.c:7: kernel-doc: warning: no such parameter"],
+        )
+
+    def test_coccinelle(self) -> None:
+        top = self.linux / "scripts" / "coccinelle" / "misc"
+        top.mkdir(parents=True)
+        (top / "a.cocci").write_text("// Options: --no-includes\nvirtual report\n")
+        (top / "b.cocci").write_text("virtual patch\n")
+        (top / "c.cocci").write_text("virtual report\n@script:ocaml@\n")
+        subject = self.subject()
+        with mock.patch.object(tool, "run", return_value="mm/ours.c:1:2-3: bad\n") as run:
+            found = self.texts(coccinelle.check(subject))
+        self.assertEqual(found, ["mm/ours.c:1: coccinelle: bad (a)"])
+        self.assertEqual(run.call_args.args[0][-2:], ["--no-includes", "mm/ours.c"])
+        with mock.patch.object(tool, "run", side_effect=Failure("old")):
+            self.assertEqual(self.texts(coccinelle.check(subject)), [])
+
+    def test_spelling_of_what_is_ours(self) -> None:
+        patch = "Subject: teh\n---\n\ndiff --git a/x b/x\n@@ -1 +1,2 @@\n upstream's\n+ours\n"
+        self.assertEqual(
+            spelling.ours(patch).splitlines(), ["Subject: teh", "---", *[""] * 4, "+ours"]
+        )
+        with mock.patch.object(tool, "run", return_value="./README.md:1: teh ==> the\n"):
+            found = self.texts(spelling.check(self.subject()))
+        self.assertIn("README.md:1: codespell: teh ==> the", found)
+
+    def test_harness(self) -> None:
+        self.write("tools/tidemark/guest/x", "#!/bin/sh\necho\n")
+        self.write("tools/tidemark/x.py", "x = 1\n")
+        self.write(".ci/run", "#!/usr/bin/env bash\n")
+        self.write("tools/tidemark/__pycache__/x.pyc", "#!/bin/sh\n")
+        root = self.layout.root
+        self.assertEqual(
+            [self.layout.relative(path) for path in harness.shell_scripts(self.layout)],
+            [".ci/run", "tools/tidemark/guest/x"],
+        )
+        ruff = (
+            '[{"filename": "tidemark/x.py", "location": {"row": 3}, "code": "E1", "message": "m"}]'
+        )
+
+        def run(argv: list[str], cwd: Path) -> str:
+            return {
+                "mypy": "tidemark/x.py:1: error: wrong\n",
+                "shellcheck": f"{root}/.ci/run:2:1: note: quote\n",
+                "ruff check": ruff,
+                "ruff format": "Would reformat: tidemark/x.py\n",
+            }[" ".join(argv[:2]) if argv[0] == "ruff" else argv[0]]
+
+        with (
+            mock.patch.object(tool, "run", run),
+            mock.patch.object(packages, "locate", return_value="ruff"),
+        ):
+            found = self.texts(harness.check(self.subject()))
+        self.assertEqual(
+            found,
+            [
+                ".ci/run:2: shellcheck: note: quote",
+                "tools/tidemark/x.py:0: ruff: not as `ruff format` has it",
+                "tools/tidemark/x.py:1: mypy: error: wrong",
+                "tools/tidemark/x.py:3: ruff: E1 m",
+            ],
+        )
+
+
+class ObjectsTest(SubjectCase):
+    """Messages of a compiler and of sparse; the fake makefile prints what is in its files."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.write("kernel/configs/tidemark-vm.config", "CONFIG_X=y\n")
+        text = self.hook.read_text().replace(
+            "\nOverlay: mm/ours.c",
+            ("\nOverlay: mm/ours.c\nOverlay: kernel/configs/tidemark-vm.config"),
+        )
+        self.hook.write_text(text)
+        makefile = fake.MAKEFILE + (
+            "\nprepare:\n\t@true\n\nmm/pages.o:\n\t@grep -n hook mm/pages.c | "
+            "sed 's,^\\([0-9]*\\):.*,$(CURDIR)/mm/pages.c:\\1:2: warning: hooked [-Wx],'\n"
+            "\t@echo $(CURDIR)/mm/pages.c:1:5: warning: old\n"
+        )
+        (self.linux / "Makefile").write_text(makefile)
+        (self.linux / "mm" / "Makefile").write_text("obj-y += pages.o\n")
+        for target in (
+            mock.patch.object(packages, "require"),
+            mock.patch.object(packages, "locate", return_value=None),
+        ):
+            target.start()
+            self.addCleanup(target.stop)
+
+    def test_only_what_the_base_does_not_say(self) -> None:
+        subject = self.subject()
+        expected = [
+            "mm/pages.c:10: W=1: hooked [-Wx]",
+            "mm/pages.c:31: W=1: hooked [-Wx]",
+        ]
+        self.assertEqual(self.texts(objects.check(subject)), expected)
+        shutil.rmtree(self.layout.build / "kernel" / "6.12-linux-lint-pristine")
+        self.assertEqual(self.texts(objects.check(subject)), expected)
+        self.assertFalse((self.layout.build / "kernel" / "6.12-linux-lint-pristine").exists())
+
+
+class ReportTest(SubjectCase):
+    def test_allowed(self) -> None:
+        path = self.write("allowed.txt", "# x\n\ntool | mm/* | ^a+$ | why\n")
+        allowed = finding.read_allowed(path)
+        a, b, c = Finding("tool", "mm/x.c", 1, "aa"), Finding("tool", "fs/x.c", 1, "aa"), None
+        c = Finding("other", "mm/x.c", 1, "aa")
+        self.assertEqual(finding.split([b, a, a, c], allowed), ([c, b], [a]))
+
+    def test_allowed_without_a_reason(self) -> None:
+        for line in ("tool | * | x |", "tool | * | x", "tool | * | ( | why"):
+            path = self.write("allowed.txt", f"{line}\n")
+            with self.assertRaises(Failure) as caught:
+                finding.read_allowed(path)
+            self.assert_fails(caught.exception, "allowed.txt:1")
+
+    def test_the_list_in_use_is_well_formed(self) -> None:
+        self.assertTrue(finding.read_allowed(lint.ALLOWED))
+
+    def test_status_and_last_line(self) -> None:
+        for found, status, last in (
+            ([], 0, "0 findings\n"),
+            ([Finding("tool", "x", 1, "bad")], 1, "x:1: tool: bad\n1 finding\n"),
+        ):
+            told = io.StringIO()
+            with contextlib.redirect_stdout(told):
+                self.assertEqual(lint.report_findings(found), status)
+            self.assertEqual(told.getvalue(), last)
+
+    def test_unknown_check(self) -> None:
+        args = argparse.Namespace(pristine=False, only="nonsense", write_diffstats=False)
+        with self.assertRaises(Failure) as caught:
+            lint.main(args)
+        self.assert_fails(caught.exception, "nonsense", "checkpatch")
