@@ -194,8 +194,9 @@ class _Apt:
             problem = "the archive has no such suite" if gone else "the suite cannot be read"
             raise _failure(self._wanted, problem, told)
         # Looked up in the lists that were just read, so it is the archive that lacks it.
-        if self._run("download", "--print-uris", self._wanted.package)[0]:
-            raise _failure(self._wanted, "it is not in the archive (any more)")
+        status, told = self._run("download", "--print-uris", self._wanted.package)
+        if status:
+            raise _failure(self._wanted, "it is not in the archive (any more)", told)
         status, told = self._run("download", self._wanted.package)
         found = list((self._place / "packages").glob("*.deb"))
         if status or len(found) != 1:

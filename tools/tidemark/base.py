@@ -125,8 +125,8 @@ def _packaged(recipe: Recipe, layout: Layout) -> tuple[Base, sources.Source]:
         raise Failure(f"package {recipe.package} is still not installed")
     source = sources.of_package(recipe.package, version, tarball)
     name = recipe.name
-    # A kernel's build takes no path with a colon in it.
-    directory = f"{name}-{version.replace(':', '_')}"
+    # A kernel's build takes no path with a colon in it, and a plus sign means something to sed.
+    directory = f"{name}-{re.sub('[^A-Za-z0-9.~-]', '_', version)}"
     base = Base(name, name, "", recipe.package, version, source.origin, source.key, Path(directory))
     return base, source
 
