@@ -14,7 +14,7 @@ export BASE LINUX PRISTINE SIGNOFF
 tidemark = @PYTHONPATH=tools python3 -m tidemark
 source = --base "$$BASE" --linux "$$LINUX" --pristine "$$PRISTINE"
 
-.PHONY: help base tree kernel run test shell series lint check-harness clean python3
+.PHONY: help base tree kernel run test shell series check-series lint check-harness clean python3
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | \
@@ -46,6 +46,9 @@ shell: python3 ## a shell in the patched guest; Ctrl-A X leaves it
 
 series: python3 ## mails for the list, with a cover letter; prints their directory
 	$(tidemark) series $(source) --signoff "$$SIGNOFF"
+
+check-series: python3 ## build each commit of the series, boot the last
+	$(tidemark) check-series $(source) $(ARGS)
 
 lint: python3 ## checkpatch, sparse, W=1, kernel-doc, coccinelle and more
 	$(tidemark) lint $(source) $(ARGS)

@@ -13,7 +13,7 @@ from typing import NoReturn
 from . import base, report
 
 COMMANDS = (
-    *("base", "tree", "kernel", "run", "test", "shell", "series", "lint"),
+    *("base", "tree", "kernel", "run", "test", "shell", "series", "check-series", "lint"),
     *("check-harness", "clean"),
 )
 PRISTINE = {"": False, "0": False, "1": True}

@@ -210,7 +210,7 @@ class _Apt:
             "Dir::Etc::sourcelist": self._place / "later.sources",
             "Dir::State": self._place / "state",
         }
-        options = [f"-o{key}={value}" for key, value in {**OPTIONS, **places}.items()]
+        options = [f"-o{key}={value}" for key, value in (*OPTIONS.items(), *places.items())]
         done = subprocess.run(
             ["apt-get", "-q", *options, *arguments],
             cwd=self._place / "packages",

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from . import base as bases
-from . import kernel, overlay, packages, process, programs, scratch, vm
+from . import kbuild, kernel, overlay, packages, process, programs, scratch, vm
 from .base import Base
 from .kernel import Image
 from .layout import REPOSITORY, Layout
@@ -20,7 +20,7 @@ TOOLS = (
 HERE = Path(__file__).resolve().parent / "guest"
 SELFTEST = re.compile(r"tools/testing/selftests/(?P<suite>[^/]+)/(?P<name>test_\w+)\.c")
 BUSYBOX = Path("/bin/busybox")
-SCRIPTS = ("kselftests", "run", "shell", "test", "v1")
+SCRIPTS = ("boot", "kselftests", "run", "shell", "test", "v1")
 # busybox has some of these, but not the file systems' own options.
 MKFS = ("mkfs.btrfs", "mkfs.ext4", "mkfs.vfat", "mkfs.xfs")
 DISK_BYTES = 4 << 30
@@ -31,7 +31,7 @@ SOURCE_DIRECTORIES = ("block", "fs", "init", "ipc", "kernel", "mm")
 
 def built(args: argparse.Namespace) -> tuple[Base, Image]:
     """Have the packages, the base and the kernel that a command with a guest needs."""
-    tools = (*kernel.TOOLS, *TOOLS, *vm.TOOLS)
+    tools = (*kbuild.TOOLS, *TOOLS, *vm.TOOLS)
     packages.require(tools, bases.required_packages(args.base, args.linux))
     base = bases.obtain(args.base, args.linux)
     return base, kernel.build(base, args.pristine)
@@ -62,6 +62,17 @@ def selftests(layout: Layout = REPOSITORY) -> list[re.Match[str]]:
     return [match for match in found if match]
 
 
+def build_selftest(source: Path, suite: str, name: str, destination: Path) -> None:
+    """kselftest's own makefile builds it, outside of the source and without shared libraries."""
+    makefile = source / "tools" / "testing" / "selftests" / suite
+    if not (makefile / f"{name}.c").exists():
+        return
+    target = destination / name
+    process.output(
+        ["make", "-C", makefile, f"OUTPUT={destination}", "LDFLAGS=-static", str(target)]
+    )
+
+
 def _initramfs(place: Path, source: Path, layout: Layout) -> Path:
     root = place / "root"
     if root.exists():
@@ -78,19 +89,8 @@ def _initramfs(place: Path, source: Path, layout: Layout) -> Path:
         ["gcc", "-O2", "-Wall", "-Wextra", "-static", "-o", antagonist, HERE / "antagonist.c"]
     )
     for test in selftests(layout):
-        _build_selftest(source, test["suite"], test["name"], root / "tests")
+        build_selftest(source, test["suite"], test["name"], root / "tests")
     return _pack(root, place / "initramfs.cpio")
-
-
-def _build_selftest(source: Path, suite: str, name: str, destination: Path) -> None:
-    """kselftest's own makefile builds it, outside of the source and without shared libraries."""
-    makefile = source / "tools" / "testing" / "selftests" / suite
-    if not (makefile / f"{name}.c").exists():
-        return
-    target = destination / name
-    process.output(
-        ["make", "-C", makefile, f"OUTPUT={destination}", "LDFLAGS=-static", str(target)]
-    )
 
 
 def _pack(root: Path, archive: Path) -> Path:

@@ -74,11 +74,14 @@ def copy(path: str, layout: Layout, stage: Path) -> None:
     target.chmod(0o755 if source.stat().st_mode & 0o100 else 0o644)
 
 
-def symbols(layout: Layout, hooks: Sequence[Hook]) -> set[str]:
-    """Config options that are ours, which a pristine kernel cannot have."""
+def symbols(layout: Layout, hooks: Sequence[Hook], paths: Sequence[str] | None = None) -> set[str]:
+    """Config options that are ours, which a pristine kernel cannot have.
+
+    They are those of some hooks, with the files of ours among some paths, or all of them.
+    """
     found: set[str] = set()
     for path in files(layout):
-        if Path(path).name.startswith("Kconfig"):
+        if Path(path).name.startswith("Kconfig") and (paths is None or path in paths):
             found.update(SYMBOL.findall((layout.root / path).read_text()))
     for hook in hooks:
         found.update(SYMBOL.findall("\n".join(hook.added_lines())))

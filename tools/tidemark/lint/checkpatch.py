@@ -3,8 +3,11 @@
 
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
+from .. import kbuild
 from . import tool
 from .finding import Finding
 from .subject import Subject
@@ -16,9 +19,17 @@ LINE = re.compile(r"^(?P<file>[^:]*):(?P<line>\d+): (?P<text>(?:ERROR|WARNING|CH
 
 
 def check(subject: Subject) -> Iterator[Finding]:
+    with ThreadPoolExecutor(kbuild.jobs()) as pool:
+        for found in pool.map(lambda mail: _run(subject, mail), subject.series.mails):
+            yield from found
+
+
+def _run(subject: Subject, mail: Path) -> list[Finding]:
     script = subject.tree.path / "scripts" / "checkpatch.pl"
-    for mail in subject.series.mails:
-        argv = ["perl", str(script), *OPTIONS, "--color=never", str(mail)]
-        for finding in tool.findings(NAME, tool.run(argv, subject.tree.path), line=LINE):
-            # What is about the message has no file.
-            yield replace(finding, file=finding.file or mail.name)
+    argv = ["perl", str(script), *OPTIONS, "--color=never", str(mail)]
+    told = tool.run(argv, subject.tree.path)
+    # What is about the message has no file.
+    return [
+        replace(finding, file=finding.file or mail.name)
+        for finding in tool.findings(NAME, told, line=LINE)
+    ]

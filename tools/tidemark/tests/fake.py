@@ -19,6 +19,10 @@ allnoconfig:
 \tsed -e '/^CONFIG_DROPPED=/d' -e 's/^CONFIG_FORCED=.*/CONFIG_FORCED=m/' \\
 \t\t-e 's/^\\(CONFIG_.*\\)=n/# \\1 is not set/' $(KCONFIG_ALLCONFIG) > $(O)/.config
 
+%.o:
+	if grep broken $*.c; then echo "$*.c:2:1: error: broken"; exit 1; fi
+	echo "$@ $$(grep -c =y $(O)/.config) $(KCFLAGS)" >> $(O)/objects
+
 bzImage:
 \tmkdir -p $(O)/arch/x86/boot $(O)/include/config
 \t@echo "  CC      mm/pages.o"

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Checks the series as the other side gets it: it applies to a whole tree, and each commit builds.
+
+For each commit, the objects concerned are compiled with each of our options off and alone, and
+with all of them on; a warning is an error. The kernel that the last commit gives is linked and
+booted.
+"""
+
+import argparse
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from . import (
+    affected,
+    apply,
+    config,
+    console,
+    difference,
+    guest,
+    kbuild,
+    kernel,
+    lock,
+    overlay,
+    packages,
+    process,
+    scratch,
+    series,
+    tree,
+    variants,
+    vm,
+)
+from . import base as bases
+from .base import Base
+from .gitrepo import Repository
+from .hooks import Hook
+from .kbuild import Kbuild
+from .layout import REPOSITORY, Layout
+from .report import Failure, progress, working
+from .series import Series
+
+COMPILE_SECONDS = 1800
+BOOT_SECONDS = 300
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    vm.add_arguments(parser)
+
+
+def main(args: argparse.Namespace) -> int:
+    if args.pristine:
+        raise Failure("PRISTINE=1: the unpatched base has nothing of ours to check")
+    tools = (*series.TOOLS, *kbuild.TOOLS, *guest.TOOLS, *vm.TOOLS)
+    packages.require(tools, bases.required_packages(args.base, args.linux))
+    base = bases.obtain(args.base, args.linux)
+    exported = series.export(base)
+    apply_to_whole_tree(base, exported, REPOSITORY)
+    build_commits(base, exported.hooks, REPOSITORY)
+    _boot(args, base)
+    print(f"{len(exported.mails)} commits apply, build and boot on Linux {base.version}")
+    return 0
+
+
+def apply_to_whole_tree(base: Base, exported: Series, layout: Layout) -> None:
+    """What git am makes of the mails, on a git repository of the whole base."""
+    prepared = tree.prepare(base, layout=layout)
+    with lock.hold(layout.build), scratch.directory(layout.build / "series") as draft:
+        top = draft / "linux"
+        with working(f"putting Linux {base.version} into git"):
+            process.output(["cp", "-al", base.path, top])
+            for path in series.pristine_files(exported.hooks, base):
+                _replace(base.path / path, top / path)
+            repository = Repository(top)
+            repository.commit(f"Linux {base.version}")
+        with working("git am"):
+            repository.apply_mails(exported.mails)
+        if differing := difference.between(top, prepared):
+            raise Failure(f"git am gives another tree: {differing[0]} differs", differing[1:])
+
+
+def build_commits(base: Base, read: Sequence[Hook], layout: Layout) -> None:
+    kbuild.check_place(layout)
+    with lock.hold(layout.build) as descriptor:
+        steps = _Steps(base, read, layout, descriptor)
+        for number, hook in enumerate(read, 1):
+            progress(f"commit {number}/{len(read)}: {hook.subject}")
+            steps.take(hook)
+
+
+class _Steps:
+    """A tree that goes from the base to the end of the series, a commit at a time."""
+
+    def __init__(self, base: Base, read: Sequence[Hook], layout: Layout, descriptor: int) -> None:
+        self._base = base
+        self._hooks = read
+        self._layout = layout
+        self._lock = descriptor
+        self._place = layout.build / "check-series"
+        self._tree = self._place / base.label
+        self._fragments = config.read(kernel.FRAGMENTS, layout)
+        self._symbols = overlay.symbols(layout, read)
+        self._taken: list[Hook] = []
+        self._begin()
+
+    def take(self, hook: Hook) -> None:
+        with scratch.directory(self._place) as draft:
+            for path in {diff.path for diff in hook.diffs}:
+                _replace(self._tree / path, draft / path)
+            apply.apply(hook, self._base.path, draft)
+            for path in hook.overlay:
+                overlay.copy(path, self._layout, draft)
+            for path in self._of(hook):
+                _replace(draft / path, self._tree / path)
+        self._taken.append(hook)
+        if any(affected.matters(path) for path in self._of(hook)):
+            self._compile(hook)
+        for test in guest.selftests(self._layout):
+            if test[0] in hook.overlay:
+                with working(f"{hook.name}: {test['name']}"):
+                    self._build_test(test["suite"], test["name"])
+
+    def _begin(self) -> None:
+        """Go back to the base; what is changed for that looks new to make."""
+        stamp = self._place / f"{self._base.label}.json"
+        if scratch.read_json(stamp).get("base") != self._base.key or not self._tree.is_dir():
+            stamp.unlink(missing_ok=True)
+            shutil.rmtree(self._tree, ignore_errors=True)
+            for out in (self._layout.build / "kernel").glob(f"{self._base.label}-series-*"):
+                shutil.rmtree(out)
+            self._place.mkdir(parents=True, exist_ok=True)
+            with working("linking a tree for the commits"):
+                process.output(["cp", "-al", self._base.path, self._tree])
+            scratch.write_json(stamp, {"base": self._base.key})
+        for path in difference.between(self._base.path, self._tree):
+            if (self._base.path / path).exists():
+                _replace(self._base.path / path, self._tree / path)
+            else:
+                (self._tree / path).unlink()
+
+    def _of(self, hook: Hook) -> list[str]:
+        return [*(diff.path for diff in hook.diffs), *hook.overlay]
+
+    def _compile(self, hook: Hook) -> None:
+        ours = self._symbols_so_far()
+        absent = self._symbols - ours
+        asked = {name: wish for name, wish in self._fragments.items() if name not in absent}
+        for name, chosen in variants.of(ours).items():
+            build = Kbuild(
+                f"{self._base.label}-series-{name}", self._tree, self._layout, self._lock
+            )
+            build.start()
+            options = build.configure(variants.wishes(asked, ours, chosen))
+            objects = self._objects(options)
+            with working(f"{len(objects)} objects, {name}", kbuild.StepCount(build.log)):
+                self._make(build, objects, hook, name)
+
+    def _make(self, build: Kbuild, objects: Sequence[str], hook: Hook, variant: str) -> None:
+        try:
+            build.make(f"-j{kbuild.jobs()}", "KCFLAGS=-Werror", *objects, timeout=COMPILE_SECONDS)
+        except Failure as error:
+            raise Failure(f"{hook.name}, {variant}: {error.message}", error.detail) from error
+
+    def _symbols_so_far(self) -> set[str]:
+        return overlay.symbols(self._layout, self._taken, self._paths(self._taken))
+
+    def _objects(self, options: Mapping[str, str]) -> list[str]:
+        """Those that any commit changes, as far as they are there by now, and users of ours."""
+        paths = self._paths(self._hooks)
+        found = affected.built(affected.candidates(paths), self._tree, options)
+        return [str(Path(path).with_suffix(".o")) for path in found]
+
+    def _paths(self, read: Sequence[Hook]) -> list[str]:
+        return [path for hook in read for path in self._of(hook)]
+
+    def _build_test(self, suite: str, name: str) -> None:
+        with scratch.directory(self._place) as draft:
+            guest.build_selftest(self._tree, suite, name, draft)
+
+
+def _boot(args: argparse.Namespace, base: Base) -> None:
+    image = kernel.build(base)
+    machine = guest.machine(args, image, base, "boot", ("kunit.enable=0",))
+    with working("booting"):
+        outcome = vm.run(machine, guest.log(machine), BOOT_SECONDS, progress)
+    console.require_quiet(outcome)
+    if outcome.status:
+        raise Failure("the guest booted, but lacks something of ours", outcome.results)
+
+
+def _replace(source: Path, target: Path) -> None:
+    """Put a file of its own where a link to the base may be."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.unlink(missing_ok=True)
+    shutil.copy(source, target)
