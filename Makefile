@@ -24,7 +24,7 @@ help: ## this list
 	@echo '  LINUX=path      take the base from this kernel tree, git checkout or tarball'
 	@echo '  PRISTINE=1      the unpatched base (tree, kernel, run, shell)'
 	@echo '  SIGNOFF=1       the series in your name, signed off (series)'
-	@echo '  ARGS=...        more options for run, test, shell and lint'
+	@echo '  ARGS=...        more options for run, test, shell, check-series and lint'
 
 base: python3 ## fetch and unpack the base; prints its path
 	$(tidemark) base $(source)
