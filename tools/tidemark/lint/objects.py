@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .. import affected, config, kbuild, kernel, lock, overlay, packages, process, scratch
 from ..kbuild import Kbuild
-from ..report import working
+from ..report import progress
 from ..tree import Tree
 from .finding import Finding
 from .subject import Subject
@@ -77,11 +77,11 @@ def _messages(subject: Subject, tree: Tree, pristine: bool) -> list[tuple[Findin
         objects = [str(Path(path).with_suffix(".o")) for path in sources]
         for path in objects:
             (build.out / path).unlink(missing_ok=True)
-        what = f"sparse and W=1 on {len(objects)} files{' of the base' if pristine else ''}"
-        with working(what, kbuild.StepCount(build.log)):
-            build.make(f"-j{kbuild.jobs()}", "prepare", timeout=SECONDS)
-            build.log.write_bytes(b"")
-            build.make(f"-kj{kbuild.jobs()}", "C=1", "W=1", *objects, timeout=SECONDS)
+        of_base = " of the base" if pristine else ""
+        progress(f"sparse and W=1 on {len(objects)} files{of_base}")
+        build.make(f"-j{kbuild.jobs()}", "prepare", timeout=SECONDS)
+        build.log.write_bytes(b"")
+        build.make(f"-kj{kbuild.jobs()}", "C=1", "W=1", *objects, timeout=SECONDS)
         return list(_read(build.lines(), tree.path))
 
 
