@@ -48,6 +48,10 @@ class FileDiff:
     def removed(self) -> int:
         return self._count("-")
 
+    def added_lines(self) -> Iterator[str]:
+        for hunk in self.hunks:
+            yield from (line[1:] for line in hunk.body if line.startswith("+"))
+
     def _count(self, mark: str) -> int:
         return sum(line.startswith(mark) for hunk in self.hunks for line in hunk.body)
 
@@ -79,8 +83,7 @@ class Hook:
 
     def added_lines(self) -> Iterator[str]:
         for diff in self.diffs:
-            for hunk in diff.hunks:
-                yield from (line[1:] for line in hunk.body if line.startswith("+"))
+            yield from diff.added_lines()
 
 
 def paths(base_name: str, layout: Layout) -> list[Path]:

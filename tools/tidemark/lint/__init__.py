@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from .. import base as bases
-from .. import overlay, packages, series, tree
+from .. import packages, series, tree
 from ..layout import REPOSITORY
 from ..report import Failure, progress, working
 from . import (
@@ -58,9 +58,7 @@ def main(args: argparse.Namespace) -> int:
     packages.require((*series.TOOLS, *TOOLS), bases.required_packages(args.base, args.linux))
     base = bases.obtain(args.base, args.linux)
     exported = series.export(base)
-    subject = Subject(
-        base, tree.ensure(base, False, REPOSITORY), exported, overlay.files(REPOSITORY), REPOSITORY
-    )
+    subject = Subject(base, tree.ensure(base, False, REPOSITORY), exported, REPOSITORY)
     found: list[Finding] = []
     for name in names:
         with working(f"lint: {name}"):

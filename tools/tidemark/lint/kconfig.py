@@ -68,14 +68,8 @@ def _shape(symbol: Symbol) -> Iterator[str]:
 class _Context:
     def __init__(self, subject: Subject) -> None:
         root = subject.layout.root
-        added = {
-            (diff.path, line[1:])
-            for hook in subject.hooks
-            for diff in hook.diffs
-            for hunk in diff.hunks
-            for line in hunk.body
-            if line.startswith("+")
-        }
+        diffs = [diff for hook in subject.hooks for diff in hook.diffs]
+        added = [(diff.path, line) for diff in diffs for line in diff.added_lines()]
         texts = {path: (root / path).read_text(errors="replace") for path in subject.overlay}
         readme = root / "README.md"
         self._documents = [text for path, text in texts.items() if _is_document(path)]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from .. import hooks
+from .. import hooks, overlay
 from ..hooks import Hook
 from ..layout import Layout
 from .finding import Finding
@@ -85,13 +85,15 @@ def _agreement(subject: Subject) -> Iterator[Finding]:
             text = f"not among the patches for {subject.base.name}"
             yield Finding(NAME, theirs[name].name, 0, text)
         for name in sorted(mine.keys() & theirs.keys()):
-            for what, a, b in (
-                ("message", mine[name].message, theirs[name].message),
-                ("Overlay: lines", sorted(mine[name].overlay), sorted(theirs[name].overlay)),
-            ):
-                if a != b:
-                    text = f"the {what} differ from {theirs[name].name}"
-                    yield Finding(NAME, mine[name].name, 0, text)
+            yield from _difference(mine[name], theirs[name])
+
+
+def _difference(mine: Hook, theirs: Hook) -> Iterator[Finding]:
+    if mine.message != theirs.message:
+        yield Finding(NAME, mine.name, 0, f"the message differs from that of {theirs.name}")
+    for here, there in ((mine, theirs), (theirs, mine)):
+        for path in sorted(set(here.overlay) - set(there.overlay)):
+            yield Finding(NAME, there.name, 0, f"Overlay: {path}: named in {here.name}, not here")
 
 
 def _maintainers(subject: Subject) -> Iterator[Finding]:
@@ -102,27 +104,29 @@ def _maintainers(subject: Subject) -> Iterator[Finding]:
         return
     text = path.read_text()
     patterns = PATTERN.findall(text)
-    for file in subject.overlay:
+    # Those of other bases as well: there is one MAINTAINERS for all.
+    files = overlay.files(subject.layout)
+    for file in files:
         if not any(_matches(file, pattern) for pattern in patterns):
             yield Finding(NAME, file, 0, "in no entry of MAINTAINERS")
-    for pattern in patterns:
-        if not any(_matches(file, pattern) for file in subject.overlay):
-            number = text[: text.index(f"F:\t{pattern}\n")].count("\n") + 1
-            yield Finding(NAME, path.name, number, f"{pattern}: no file of ours is called so")
     found = HEADING.search(text)
-    entries = text[found.start() :].splitlines() if found else []
+    first = text[: found.start()].count("\n") + 1 if found else 0
     added = {
-        line[1:]
+        line
         for hook in subject.hooks
         for diff in hook.diffs
         if diff.path == path.name
-        for hunk in diff.hunks
-        for line in hunk.body
-        if line.startswith("+")
+        for line in diff.added_lines()
     }
-    start = len(text.splitlines()) - len(entries)
-    for number, line in enumerate(entries, start + 1):
-        if line not in added:
+    for number, line in enumerate(text.splitlines()[first - 1 :] if found else [], first):
+        pattern = line.removeprefix("F:\t") if line.startswith("F:") else ""
+        if pattern and not any(_matches(file, pattern) for file in files):
+            yield Finding(NAME, path.name, number, f"{pattern}: no file of ours is called so")
+        elif pattern and not any(_matches(file, pattern) for file in subject.overlay):
+            if line in added:
+                problem = f"{pattern}: a hook adds it, but this base has no such file"
+                yield Finding(NAME, path.name, number, problem)
+        elif line not in added:
             yield Finding(NAME, path.name, number, f"no hook adds this line: {line!r}")
 
 

@@ -19,12 +19,16 @@ class Subject:
     base: Base
     tree: Tree
     series: Series
-    overlay: Sequence[str]
     layout: Layout
 
     @property
     def hooks(self) -> Sequence[Hook]:
         return self.series.hooks
+
+    @property
+    def overlay(self) -> list[str]:
+        """Files of ours: the tree has those that its hooks name, and no others."""
+        return sorted(path for hook in self.hooks for path in hook.overlay)
 
     def new_code(self) -> list[str]:
         """C files of ours."""
