@@ -53,7 +53,8 @@ def main(args: argparse.Namespace) -> int:
 
 def export(base: Base, signoff: bool = False, layout: Layout = REPOSITORY) -> Series:
     """Make the mails, and have git am give the prepared tree from them before they are kept."""
-    place = layout.build / "series" / base.label
+    # What is signed off stays when lint exports the series for itself.
+    place = layout.build / "series" / (f"{base.label}-signed" if signoff else base.label)
     with lock.hold(layout.build):
         prepared = tree.prepare(base, layout=layout)
         read = hooks.read_all(base.name, layout)
