@@ -21,7 +21,7 @@ OPTIONS = re.compile(r"^// *Options: *(.*)$", re.M)
 COMMAND = ("spatch", "--very-quiet", "--no-show-diff", "-D", "report", "--cocci-file")
 OCAML = re.compile(r"^@\s*(?:script|initialize|finalize):ocaml", re.M)
 REPORT = re.compile(r"^virtual report$", re.M)
-SECONDS = 120
+SECONDS = 300
 
 
 def check(subject: Subject) -> Iterator[Finding]:

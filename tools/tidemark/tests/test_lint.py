@@ -259,13 +259,13 @@ class ToolsTest(SubjectCase):
             self.assertEqual(self.texts(coccinelle.check(subject)), [])
 
     def test_spelling_of_what_is_ours(self) -> None:
-        patch = "Subject: teh\n---\n\ndiff --git a/x b/x\n@@ -1 +1,2 @@\n upstream's\n+ours\n"
+        patch = "Subject: mistake\n---\n\ndiff --git a/x b/x\n@@ -1 +1,2 @@\n upstream's\n+ours\n"
         self.assertEqual(
-            spelling.ours(patch).splitlines(), ["Subject: teh", "---", *[""] * 4, "+ours"]
+            spelling.ours(patch).splitlines(), ["Subject: mistake", "---", *[""] * 4, "+ours"]
         )
-        with mock.patch.object(tool, "run", return_value="./README.md:1: teh ==> the\n"):
+        with mock.patch.object(tool, "run", return_value="./README.md:1: mistake ==> the\n"):
             found = self.texts(spelling.check(self.subject()))
-        self.assertIn("README.md:1: codespell: teh ==> the", found)
+        self.assertIn("README.md:1: codespell: mistake ==> the", found)
 
     def test_harness(self) -> None:
         self.write("tools/tidemark/guest/x", "#!/bin/sh\necho\n")
