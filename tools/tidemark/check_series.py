@@ -97,7 +97,7 @@ class _Steps:
         self._lock = descriptor
         self._place = layout.build / "check-series"
         self._tree = self._place / base.label
-        self._fragments = config.read(kernel.FRAGMENTS, layout)
+        self._fragments = config.read(kernel.fragments(base.name, layout), layout)
         self._symbols = overlay.symbols(layout, read)
         self._taken: list[Hook] = []
         self._begin()

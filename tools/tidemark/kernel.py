@@ -31,7 +31,7 @@ class Image:
 def build(
     base: Base,
     pristine: bool = False,
-    fragments: Sequence[str] = FRAGMENTS,
+    wanted: Sequence[str] = (),
     flavour: str = "vm",
     layout: Layout = REPOSITORY,
 ) -> Image:
@@ -40,7 +40,7 @@ def build(
     packages.require(TOOLS)
     with lock.hold(layout.build) as descriptor:
         source = tree.ensure(base, pristine, layout)
-        wishes = config.read(fragments, layout)
+        wishes = config.read(wanted or fragments(base.name, layout), layout)
         excepted = _own_symbols(base, layout) if pristine else set()
         name = f"{base.label}-{flavour}{'-pristine' if pristine else ''}"
         return _Build(name, source, layout, descriptor).image(wishes, excepted)
@@ -50,6 +50,12 @@ def main(args: argparse.Namespace) -> int:
     packages.require(TOOLS, bases.required_packages(args.base, args.linux))
     print(build(bases.obtain(args.base, args.linux), args.pristine).path)
     return 0
+
+
+def fragments(base_name: str, layout: Layout) -> list[str]:
+    """What to configure: for every base, and what only this one has."""
+    own = f"tidemark-vm-{base_name}.config"
+    return [*FRAGMENTS, *([own] if (layout.fragments / own).exists() else [])]
 
 
 def _own_symbols(base: Base, layout: Layout) -> set[str]:

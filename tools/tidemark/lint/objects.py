@@ -4,7 +4,7 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from .. import affected, config, kbuild, kernel, lock, overlay, packages, process, scratch
@@ -39,6 +39,10 @@ def _key(finding: Finding, source: str) -> tuple[str, str, str]:
     return finding.file, finding.text, source
 
 
+def _fragments(subject: Subject) -> Mapping[str, config.Wish]:
+    return config.read(kernel.fragments(subject.base.name, subject.layout), subject.layout)
+
+
 def _of_tree(subject: Subject) -> list[tuple[Finding, str]]:
     return _messages(subject, subject.tree, pristine=False)
 
@@ -46,7 +50,7 @@ def _of_tree(subject: Subject) -> list[tuple[Finding, str]]:
 def _of_base(subject: Subject) -> list[tuple[Finding, str]]:
     """The base says the same each time."""
     base = Tree(subject.base.path, subject.base.key, subject.base.key)
-    asked = config.merged(config.read(kernel.FRAGMENTS, subject.layout))
+    asked = config.merged(_fragments(subject))
     parts = [base.key, asked, *candidates(subject)]
     parts += [process.output([program, "--version"]) for program in ("gcc", "sparse")]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
@@ -72,7 +76,7 @@ def _messages(subject: Subject, tree: Tree, pristine: bool) -> list[tuple[Findin
         build.start(scratch.read_json(stamp).get("lineage") != tree.lineage)
         scratch.write_json(stamp, {"lineage": tree.lineage})
         excepted = overlay.symbols(layout, subject.hooks) if pristine else set()
-        options = build.configure(config.read(kernel.FRAGMENTS, layout), excepted)
+        options = build.configure(_fragments(subject), excepted)
         sources = affected.built(candidates(subject), tree.path, options)
         objects = [str(Path(path).with_suffix(".o")) for path in sources]
         for path in objects:
