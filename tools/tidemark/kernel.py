@@ -41,7 +41,7 @@ def build(
     with lock.hold(layout.build) as descriptor:
         source = tree.ensure(base, pristine, layout)
         wishes = config.read(wanted or fragments(base.name, layout), layout)
-        excepted = _own_symbols(base, layout) if pristine else set()
+        excepted = absent_symbols(base.name, pristine, layout)
         name = f"{base.label}-{flavour}{'-pristine' if pristine else ''}"
         return _Build(name, source, layout, descriptor).image(wishes, excepted)
 
@@ -58,8 +58,13 @@ def fragments(base_name: str, layout: Layout) -> list[str]:
     return [*FRAGMENTS, *([own] if (layout.fragments / own).exists() else [])]
 
 
-def _own_symbols(base: Base, layout: Layout) -> set[str]:
-    return overlay.symbols(layout, hooks.read_all(base.name, layout))
+def absent_symbols(base_name: str, pristine: bool, layout: Layout) -> set[str]:
+    """Options that the fragments may ask for in vain: those that this base does not have yet."""
+    read = hooks.read_all(base_name, layout)
+    ours = overlay.symbols(layout, read)
+    if pristine:
+        return ours
+    return ours - overlay.symbols(layout, read, overlay.for_base(base_name, read, layout))
 
 
 class _Build:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from .. import affected, config, kbuild, kernel, lock, overlay, packages, process, scratch
+from .. import affected, config, kbuild, kernel, lock, packages, process, scratch
 from ..kbuild import Kbuild
 from ..report import progress
 from ..tree import Tree
@@ -75,7 +75,7 @@ def _messages(subject: Subject, tree: Tree, pristine: bool) -> list[tuple[Findin
         stamp = build.out / "tidemark.json"
         build.start(scratch.read_json(stamp).get("lineage") != tree.lineage)
         scratch.write_json(stamp, {"lineage": tree.lineage})
-        excepted = overlay.symbols(layout, subject.hooks) if pristine else set()
+        excepted = kernel.absent_symbols(subject.base.name, pristine, layout)
         options = build.configure(_fragments(subject), excepted)
         sources = affected.built(candidates(subject), tree.path, options)
         objects = [str(Path(path).with_suffix(".o")) for path in sources]

@@ -89,6 +89,20 @@ class KernelTest(fake.Case):
         )
         self.build(pristine=True)
 
+    def test_options_that_only_another_base_has(self) -> None:
+        self.fragment.write_text("CONFIG_DROPPED=y\n")
+        self.assert_fails(self.refused(), "CONFIG_DROPPED")
+        self.write("mm/Kconfig.other", "config DROPPED\n\tbool\n")
+        self.write("bases/7.3", "package = linux-fake\ntarball = x.tar.xz\nchecked = 1\n")
+        self.write_hook("0001-other", overlay=("mm/Kconfig.other",), base="7.3")
+        self.build()
+
+    def test_fragment_of_a_base(self) -> None:
+        self.assertEqual(kernel.fragments("6.12", self.layout), list(kernel.FRAGMENTS))
+        self.write("kernel/configs/tidemark-vm-6.12.config", "CONFIG_C=y\n")
+        self.assertIn("tidemark-vm-6.12.config", kernel.fragments("6.12", self.layout))
+        self.assertEqual(kernel.fragments("7.3", self.layout), list(kernel.FRAGMENTS))
+
     def test_failed_build(self) -> None:
         text = self.layout.patches / "6.12" / "0001-x.patch"
         text.write_text(text.read_text().replace("hook 10", "broken"))
