@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Share of file pages that is protected as active: what reclaim calls.
+ *
+ * Documentation/mm/active_ratio.rst explains how it works.
+ */
+#ifndef _LINUX_ACTIVE_RATIO_H
+#define _LINUX_ACTIVE_RATIO_H
+
+#include <linux/jump_label.h>
+#include <linux/mmzone.h>
+#include <linux/types.h>
+
+struct folio;
+struct mem_cgroup;
+
+#ifdef CONFIG_ACTIVE_RATIO
+
+DECLARE_STATIC_KEY_FALSE(active_ratio_key);
+
+bool __active_ratio_governs(struct lruvec *lruvec);
+bool __active_ratio_exceeded(struct lruvec *lruvec);
+bool __active_ratio_exceeded_below(struct lruvec *target);
+unsigned long __active_ratio_reach(struct lruvec *lruvec, unsigned long pages);
+
+/**
+ * active_ratio_governs - is this list of pages held to a ratio?
+ * @lruvec: the lists
+ * @file: those of file pages, rather than anonymous ones
+ *
+ * Return: %false as long as the kernel's own rule is to decide.
+ */
+static inline bool active_ratio_governs(struct lruvec *lruvec, bool file)
+{
+	return static_branch_unlikely(&active_ratio_key) && file &&
+	       __active_ratio_governs(lruvec);
+}
+
+/**
+ * active_ratio_deactivate - may active pages of this lruvec be deactivated?
+ * @lruvec: the lists that are to be scanned
+ * @file: those of file pages, rather than anonymous ones
+ * @force: reclaim has failed without deactivating
+ * @otherwise: what the kernel's own rule says
+ *
+ * Return: with a ratio, whether more file pages are active than it protects.
+ */
+static inline bool active_ratio_deactivate(struct lruvec *lruvec, bool file,
+					   bool force, bool otherwise)
+{
+	if (force || !active_ratio_governs(lruvec, file))
+		return otherwise;
+	return __active_ratio_exceeded(lruvec);
+}
+
+/**
+ * active_ratio_inactive_is_low - are inactive file pages low for a reclaimer?
+ * @target: lists of the cgroup, or node, whose subtree is reclaimed from
+ * @otherwise: what the kernel's own rule says
+ *
+ * Return: with a ratio, whether more of the subtree's file pages are active
+ * than it protects.
+ */
+static inline bool active_ratio_inactive_is_low(struct lruvec *target,
+						bool otherwise)
+{
+	if (!active_ratio_governs(target, true))
+		return otherwise;
+	return __active_ratio_exceeded_below(target);
+}
+
+/**
+ * active_ratio_reach - how recently was a page evicted that is to be active?
+ * @lruvec: the lists that it was evicted from
+ * @file: those of file pages, rather than anonymous ones
+ * @otherwise: what the kernel's own rule says, in pages evicted since
+ *
+ * Return: with a ratio, the number of file pages while there is room below it.
+ */
+static inline unsigned long active_ratio_reach(struct lruvec *lruvec, bool file,
+					       unsigned long otherwise)
+{
+	if (!active_ratio_governs(lruvec, file))
+		return otherwise;
+	return __active_ratio_reach(lruvec, otherwise);
+}
+
+#else /* !CONFIG_ACTIVE_RATIO */
+
+static inline bool active_ratio_governs(struct lruvec *lruvec, bool file)
+{
+	return false;
+}
+
+static inline bool active_ratio_deactivate(struct lruvec *lruvec, bool file,
+					   bool force, bool otherwise)
+{
+	return otherwise;
+}
+
+static inline bool active_ratio_inactive_is_low(struct lruvec *target,
+						bool otherwise)
+{
+	return otherwise;
+}
+
+static inline unsigned long active_ratio_reach(struct lruvec *lruvec, bool file,
+					       unsigned long otherwise)
+{
+	return otherwise;
+}
+
+#endif /* CONFIG_ACTIVE_RATIO */
+
+#if defined(CONFIG_ACTIVE_RATIO) && defined(CONFIG_LRU_GEN)
+
+bool active_ratio_protect(struct lruvec *lruvec, struct folio *folio);
+void __active_ratio_trim(struct lruvec *lruvec);
+unsigned long __active_ratio_kept(struct lruvec *lruvec);
+unsigned long __active_ratio_evicted(struct lruvec *lruvec, long nr_pages,
+				     unsigned long mask);
+bool active_ratio_recent(struct lruvec *lruvec, unsigned long evicted,
+			 unsigned long mask);
+
+/**
+ * active_ratio_trim - let file pages age that are more than a ratio protects
+ * @lruvec: the lists
+ *
+ * Context: lru_lock is held.
+ */
+static inline void active_ratio_trim(struct lruvec *lruvec)
+{
+	if (active_ratio_governs(lruvec, true))
+		__active_ratio_trim(lruvec);
+}
+
+/**
+ * active_ratio_kept - pages of which a ratio wants that they do not age
+ * @lruvec: the lists
+ *
+ * Return: the number of pages; 0 without a ratio.
+ */
+static inline unsigned long active_ratio_kept(struct lruvec *lruvec)
+{
+	return active_ratio_governs(lruvec, true) ?
+		__active_ratio_kept(lruvec) : 0;
+}
+
+/**
+ * active_ratio_evicted - what a shadow entry is to remember the time by
+ * @lruvec: the lists that a folio is evicted from
+ * @file: it is a file folio
+ * @nr_pages: its size
+ * @seq: the oldest generation, which is what the entry has without a ratio
+ * @mask: of the bits that the entry has room for
+ *
+ * Return: with a ratio, a time for active_ratio_recent(); @seq otherwise.
+ */
+static inline unsigned long active_ratio_evicted(struct lruvec *lruvec,
+						 bool file, long nr_pages,
+						 unsigned long seq,
+						 unsigned long mask)
+{
+	return active_ratio_governs(lruvec, file) ?
+		__active_ratio_evicted(lruvec, nr_pages, mask) : seq;
+}
+
+#else
+
+static inline bool active_ratio_protect(struct lruvec *lruvec,
+					struct folio *folio)
+{
+	return false;
+}
+
+static inline void active_ratio_trim(struct lruvec *lruvec)
+{
+}
+
+static inline unsigned long active_ratio_kept(struct lruvec *lruvec)
+{
+	return 0;
+}
+
+static inline unsigned long active_ratio_evicted(struct lruvec *lruvec,
+						 bool file, long nr_pages,
+						 unsigned long seq,
+						 unsigned long mask)
+{
+	return seq;
+}
+
+static inline bool active_ratio_recent(struct lruvec *lruvec,
+				       unsigned long evicted,
+				       unsigned long mask)
+{
+	return false;
+}
+
+#endif /* CONFIG_ACTIVE_RATIO && CONFIG_LRU_GEN */
+
+#if defined(CONFIG_ACTIVE_RATIO) && defined(CONFIG_MEMCG)
+
+void active_ratio_memcg_init(struct mem_cgroup *memcg);
+void active_ratio_memcg_reset(struct mem_cgroup *memcg);
+
+#else
+
+static inline void active_ratio_memcg_init(struct mem_cgroup *memcg)
+{
+}
+
+static inline void active_ratio_memcg_reset(struct mem_cgroup *memcg)
+{
+}
+
+#endif /* CONFIG_ACTIVE_RATIO && CONFIG_MEMCG */
+
+#endif /* _LINUX_ACTIVE_RATIO_H */

@@ -1,0 +1,712 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Share of file pages that is protected as active
+ *
+ * The kernel keeps file pages that were used again apart from those that were
+ * read once, so that a stream leaves the working set alone. How many it keeps
+ * so follows from the size of the lists and from refaults. Neither knows what
+ * the pages are worth: a backup that reads every file twice looks like a
+ * working set, and a working set that is read every few seconds looks like
+ * use-once data to a disk that fills memory in one.
+ *
+ * vm.active_inactive_ratio and memory.active_inactive_ratio say it instead: so
+ * many percent of the file pages of an lruvec are protected as active. The
+ * default leaves all decisions with the kernel, behind a static key.
+ *
+ *
+ *		Classic LRU
+ *
+ * Active file folios are deactivated while more of the lruvec's file pages are
+ * active than the ratio protects, and only then. Refaults, upon which the
+ * kernel's own rule deactivates whatever the size of the lists, no longer do:
+ * they activate, and what they displace is the oldest of the active list. While
+ * fewer are active than the ratio protects, a folio that is read again before
+ * as many pages were evicted as the lruvec has file pages is activated, even if
+ * that is more than are active.
+ *
+ *
+ *		Multi-gen LRU
+ *
+ * Protected are the two youngest generations, which is what the statistics
+ * call active. Folios that are mapped get there by the aging, which is left as
+ * it is. Folios that are read through file descriptors stay in the oldest
+ * generation until the eviction meets them, and then move up or not. This is
+ * the place of the ratio:
+ *
+ *   - A file folio that was used again since it got to the oldest generation
+ *     moves to the second youngest, as long as there is room below the ratio.
+ *     How the refaults of tiers compare, by which the kernel's own rule
+ *     decides, does not matter.
+ *
+ *   - Without room, it competes with the tail of the second youngest: if that
+ *     was not used since it got there, the two change places. If it was, it
+ *     goes round once more, and the newcomer is evicted. So a stale working
+ *     set gives way at the pace at which a new one shows up, and one that is
+ *     larger than the ratio does not push itself out.
+ *
+ *   - Above the ratio, because it was lowered or because file pages became
+ *     fewer, the tail of the second youngest generation moves back to the
+ *     oldest. What was used meanwhile may win its place again.
+ *
+ *   - The aging moves whole generations, and starts when the oldest holds too
+ *     little. What the ratio protects is no reason to.
+ *
+ * In the short time that a generation takes to pass when a lot is streamed,
+ * most working sets are not seen twice. Their refaults tell: as on the classic
+ * LRU, a shadow entry has the number of pages evicted so far in place of the
+ * generation, and a folio that is read again before as many were evicted as
+ * the lruvec has file pages counts as used again. Entries from before the
+ * ratio was set, or after it was unset, are taken for another time; this
+ * spoils a decision each, once.
+ *
+ * All of it depends on what is in the lists at the moment of the decision, so
+ * there is nothing to convert when a ratio changes, or when lru_gen does.
+ */
+
+#include <linux/active_ratio.h>
+#include <linux/cgroup.h>
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/kstrtox.h>
+#include <linux/log2.h>
+#include <linux/math64.h>
+#include <linux/memcontrol.h>
+#include <linux/mm.h>
+#include <linux/mm_inline.h>
+#include <linux/mutex.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+#include <linux/swap.h>
+#include <linux/sysctl.h>
+#include <linux/vmstat.h>
+
+#include "internal.h"
+
+/* No ratio: the kernel's own rule, or for a cgroup, that of its parent. */
+#define ACTIVE_RATIO_DEFAULT	(-1)
+#define ACTIVE_RATIO_MAX	100
+
+/* At most so many folios are moved, or looked at, for one that asks. */
+#define ACTIVE_RATIO_BATCH	SWAP_CLUSTER_MAX
+
+DEFINE_STATIC_KEY_FALSE(active_ratio_key);
+
+/* Keeps settings and the count of those that active_ratio_key has together. */
+static DEFINE_MUTEX(active_ratio_mutex);
+
+/* vm.active_inactive_ratio, in percent */
+static s8 active_ratio_global __read_mostly = ACTIVE_RATIO_DEFAULT;
+
+/* Arithmetic */
+
+/**
+ * active_ratio_share - how many pages a ratio protects
+ * @file: file pages
+ * @ratio: in percent, 0 to 100
+ *
+ * Return: a number of pages, rounded down.
+ */
+static unsigned long active_ratio_share(unsigned long file, int ratio)
+{
+	return div_u64((u64)file * ratio, ACTIVE_RATIO_MAX);
+}
+
+/**
+ * active_ratio_distance - how many pages were evicted between two times
+ * @now: pages evicted so far
+ * @then: what active_ratio_stamp() made of the same, at the earlier time
+ * @order: what it was given
+ * @mask: likewise
+ *
+ * Return: a number of pages, to within 2^@order; small ones for times that are
+ * further apart than @mask can tell.
+ */
+static unsigned long active_ratio_distance(unsigned long now,
+					   unsigned long then,
+					   unsigned int order,
+					   unsigned long mask)
+{
+	return (((now >> order) - then) & mask) << order;
+}
+
+/**
+ * active_ratio_stamp - a time, in pages evicted, as a shadow entry has it
+ * @now: pages evicted so far
+ * @order: they are counted in units of 2^@order
+ * @mask: of the bits that there is room for
+ *
+ * Return: what to store.
+ */
+static unsigned long active_ratio_stamp(unsigned long now, unsigned int order,
+					unsigned long mask)
+{
+	return (now >> order) & mask;
+}
+
+/**
+ * active_ratio_order - the unit that times are stored in
+ * @ram: pages of memory
+ * @mask: of the bits that there is room for
+ *
+ * Return: the smallest order with which twice the memory can be evicted
+ * without a time coming up again.
+ */
+static unsigned int active_ratio_order(unsigned long ram, unsigned long mask)
+{
+	int order = fls_long(ram) + 1 - fls_long(mask);
+
+	return max(order, 0);
+}
+
+/* Which ratio */
+
+/**
+ * active_ratio_of - the ratio that an lruvec is held to
+ * @lruvec: the lists
+ *
+ * Return: that of the closest cgroup that has one, the own one included; else
+ * the system's; %ACTIVE_RATIO_DEFAULT without any.
+ */
+static int active_ratio_of(struct lruvec *lruvec)
+{
+#ifdef CONFIG_MEMCG
+	struct mem_cgroup *memcg = lruvec_memcg(lruvec);
+
+	for (; memcg; memcg = parent_mem_cgroup(memcg)) {
+		int ratio = READ_ONCE(memcg->active_inactive_ratio);
+
+		if (ratio != ACTIVE_RATIO_DEFAULT)
+			return ratio;
+	}
+#endif
+	return READ_ONCE(active_ratio_global);
+}
+
+/**
+ * __active_ratio_governs - is an lruvec held to a ratio?
+ * @lruvec: the lists
+ *
+ * Return: %false if the kernel's own rule is to decide.
+ */
+bool __active_ratio_governs(struct lruvec *lruvec)
+{
+	return active_ratio_of(lruvec) != ACTIVE_RATIO_DEFAULT;
+}
+
+/*
+ * The ratio may be gone since the caller saw that there is one. Then all that
+ * is there may be protected, for this one time.
+ */
+static unsigned long active_ratio_target(struct lruvec *lruvec,
+					 unsigned long file)
+{
+	int ratio = active_ratio_of(lruvec);
+
+	return ratio == ACTIVE_RATIO_DEFAULT ? file :
+		active_ratio_share(file, ratio);
+}
+
+/* Classic LRU */
+
+/* Exact, in contrast to the statistics of a cgroup. Not kept with lru_gen. */
+static unsigned long active_ratio_lru_size(struct lruvec *lruvec,
+					   enum lru_list lru)
+{
+	unsigned long size = 0;
+	int zid;
+
+	if (mem_cgroup_disabled())
+		return node_page_state(lruvec_pgdat(lruvec), NR_LRU_BASE + lru);
+	for (zid = 0; zid < MAX_NR_ZONES; zid++)
+		size += mem_cgroup_get_zone_lru_size(lruvec, lru, zid);
+	return size;
+}
+
+/**
+ * __active_ratio_exceeded - is more active than an lruvec's ratio protects?
+ * @lruvec: the lists, of one cgroup on one node
+ *
+ * Return: %true if file folios are to be deactivated.
+ */
+bool __active_ratio_exceeded(struct lruvec *lruvec)
+{
+	unsigned long active, inactive;
+
+	active = active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE);
+	inactive = active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
+	return active > active_ratio_target(lruvec, active + inactive);
+}
+
+/**
+ * __active_ratio_exceeded_below - the same for a subtree of cgroups
+ * @target: lists of the cgroup at its top
+ *
+ * Return: %true if the subtree has too many active file pages.
+ */
+bool __active_ratio_exceeded_below(struct lruvec *target)
+{
+	unsigned long active, inactive;
+
+	active = lruvec_page_state(target, NR_ACTIVE_FILE);
+	inactive = lruvec_page_state(target, NR_INACTIVE_FILE);
+	return active > active_ratio_target(target, active + inactive);
+}
+
+/**
+ * __active_ratio_reach - how recently was a page evicted that is to be active?
+ * @lruvec: the lists that it was evicted from
+ * @otherwise: what the kernel's own rule says, in pages evicted since
+ *
+ * The kernel's own rule takes a page for a part of the working set if it was
+ * read again before as many were evicted as are active: then it could have been
+ * kept in their place. With nothing active, nothing ever gets there. A ratio
+ * says how many are to be active.
+ *
+ * Return: the number of file pages while there is room below the ratio, if that
+ * is more than @otherwise.
+ */
+unsigned long __active_ratio_reach(struct lruvec *lruvec,
+				   unsigned long otherwise)
+{
+	unsigned long active, file;
+
+	active = lruvec_page_state(lruvec, NR_ACTIVE_FILE);
+	file = active + lruvec_page_state(lruvec, NR_INACTIVE_FILE);
+	if (active >= active_ratio_target(lruvec, file))
+		return otherwise;
+	return max(otherwise, file);
+}
+
+/* Multi-gen LRU */
+
+#ifdef CONFIG_LRU_GEN
+
+static unsigned long active_ratio_gen_size(struct lruvec *lruvec,
+					   unsigned long seq)
+{
+	struct lru_gen_folio *lrugen = &lruvec->lrugen;
+	int gen = lru_gen_from_seq(seq);
+	unsigned long size = 0;
+	int zone;
+
+	for (zone = 0; zone < MAX_NR_ZONES; zone++)
+		size += max(READ_ONCE(lrugen->nr_pages[gen][LRU_GEN_FILE][zone]),
+			    0L);
+	return size;
+}
+
+/* That of the @nr youngest generations; older ones than there are have none. */
+static unsigned long active_ratio_gens_size(struct lruvec *lruvec, int nr)
+{
+	unsigned long seq = READ_ONCE(lruvec->lrugen.max_seq);
+	unsigned long size = 0;
+
+	while (nr--)
+		size += active_ratio_gen_size(lruvec, seq--);
+	return size;
+}
+
+/*
+ * The second youngest generation is active, and with two generations it is the
+ * oldest as well: then there is nothing to move between. Nor is there while
+ * lru_gen is being disabled, and folios that leave a list go to another kind.
+ */
+static bool active_ratio_can_move(struct lruvec *lruvec)
+{
+	struct lru_gen_folio *lrugen = &lruvec->lrugen;
+
+	return lrugen->enabled &&
+	       lrugen->min_seq[LRU_GEN_FILE] + MIN_NR_GENS <= lrugen->max_seq;
+}
+
+/**
+ * active_ratio_room - how many pages more a ratio would protect
+ * @lruvec: the lists
+ *
+ * Context: lru_lock is held.
+ * Return: a number of pages; negative for those that are too many.
+ */
+static long active_ratio_room(struct lruvec *lruvec)
+{
+	unsigned long file = active_ratio_gens_size(lruvec, MAX_NR_GENS);
+
+	return active_ratio_target(lruvec, file) -
+	       active_ratio_gens_size(lruvec, MIN_NR_GENS);
+}
+
+static bool active_ratio_was_used(struct folio *folio)
+{
+	return READ_ONCE(*folio_flags(folio, 0)) &
+	       (LRU_REFS_FLAGS | LRU_REFS_MASK);
+}
+
+/*
+ * For the new generation it counts from here on. Fails if the aging has just
+ * found the folio used through page tables, and given it a generation.
+ */
+static bool active_ratio_set_gen(struct folio *folio, int old_gen, int new_gen)
+{
+	unsigned long *flags = folio_flags(folio, 0);
+	unsigned long new_flags, old_flags = READ_ONCE(*flags);
+
+	do {
+		if (((old_flags & LRU_GEN_MASK) >> LRU_GEN_PGOFF) != old_gen + 1UL)
+			return false;
+		new_flags = old_flags & ~(LRU_GEN_MASK | LRU_REFS_MASK |
+					  LRU_REFS_FLAGS);
+		new_flags |= (new_gen + 1UL) << LRU_GEN_PGOFF;
+	} while (!try_cmpxchg(flags, &old_flags, new_flags));
+
+	return true;
+}
+
+/* Adds to what get_type_to_scan() and get_tier_idx() go by. */
+static void active_ratio_count_protected(struct lruvec *lruvec, int refs,
+					 long nr_pages)
+{
+	struct lru_gen_folio *lrugen = &lruvec->lrugen;
+	int hist = lru_hist_from_seq(lrugen->min_seq[LRU_GEN_FILE]);
+	int tier = lru_tier_from_refs(refs);
+	unsigned long *count = &lrugen->protected[hist][LRU_GEN_FILE][tier - 1];
+
+	WRITE_ONCE(*count, *count + nr_pages);
+}
+
+static void active_ratio_promote(struct lruvec *lruvec, struct folio *folio)
+{
+	struct lru_gen_folio *lrugen = &lruvec->lrugen;
+	int new_gen = lru_gen_from_seq(lrugen->max_seq - 1);
+	int old_gen = folio_lru_gen(folio);
+	int refs = folio_lru_refs(folio);
+	int zone = folio_zonenum(folio);
+
+	if (active_ratio_set_gen(folio, old_gen, new_gen)) {
+		lru_gen_update_size(lruvec, folio, old_gen, new_gen);
+		active_ratio_count_protected(lruvec, refs,
+					     folio_nr_pages(folio));
+	} else {
+		new_gen = folio_lru_gen(folio);
+	}
+	list_move(&folio->lru, &lrugen->folios[new_gen][LRU_GEN_FILE][zone]);
+}
+
+/* Keeps note of its use, so that it need not be used twice again. */
+static void active_ratio_demote(struct lruvec *lruvec, struct folio *folio)
+{
+	bool success;
+
+	success = lru_gen_del_folio(lruvec, folio, true) &&
+		  lru_gen_add_folio(lruvec, folio, false);
+	VM_WARN_ON_ONCE_FOLIO(!success, folio);
+}
+
+/*
+ * A dirty folio that reclaim waits for would be added to the same generation
+ * again. The others are on their way to another list.
+ */
+static bool active_ratio_can_demote(struct folio *folio, int gen)
+{
+	return folio_lru_gen(folio) == gen && folio_evictable(folio) &&
+	       !(folio_test_reclaim(folio) &&
+		 (folio_test_dirty(folio) || folio_test_writeback(folio)));
+}
+
+/* Puts it to the head of its list, which aging may have made another one. */
+static void active_ratio_rotate(struct lruvec *lruvec, struct folio *folio)
+{
+	int gen = folio_lru_gen(folio);
+	int zone = folio_zonenum(folio);
+
+	list_move(&folio->lru, &lruvec->lrugen.folios[gen][LRU_GEN_FILE][zone]);
+}
+
+/**
+ * active_ratio_turn - look at the tail of the second youngest generation
+ * @lruvec: the lists
+ * @zone: of which zone
+ * @used: move it to the oldest generation even if it was used
+ *
+ * What stays is moved out of the way, and not taken for used the next time
+ * unless it was used again.
+ *
+ * Context: lru_lock is held.
+ * Return: how many pages less are protected.
+ */
+static long active_ratio_turn(struct lruvec *lruvec, int zone, bool used)
+{
+	struct lru_gen_folio *lrugen = &lruvec->lrugen;
+	int gen = lru_gen_from_seq(lrugen->max_seq - 1);
+	struct list_head *head = &lrugen->folios[gen][LRU_GEN_FILE][zone];
+	struct folio *folio;
+
+	if (list_empty(head))
+		return 0;
+	folio = lru_to_folio(head);
+	if (!active_ratio_can_demote(folio, gen)) {
+		active_ratio_rotate(lruvec, folio);
+		return 0;
+	}
+	if (!used && active_ratio_was_used(folio)) {
+		active_ratio_set_gen(folio, gen, gen);
+		active_ratio_rotate(lruvec, folio);
+		return 0;
+	}
+	active_ratio_demote(lruvec, folio);
+	return folio_nr_pages(folio);
+}
+
+/**
+ * active_ratio_protect - keep a file folio, if that is what the ratio is for
+ * @lruvec: lists that are held to a ratio
+ * @folio: the tail of the oldest generation
+ *
+ * Context: lru_lock is held.
+ * Return: %true if the folio has moved to a younger generation; %false if it
+ * may be evicted.
+ */
+bool active_ratio_protect(struct lruvec *lruvec, struct folio *folio)
+{
+	long missing, moved;
+
+	if (!folio_lru_refs(folio) || !active_ratio_can_move(lruvec))
+		return false;
+	missing = folio_nr_pages(folio) - active_ratio_room(lruvec);
+	while (missing > 0) {
+		moved = active_ratio_turn(lruvec, folio_zonenum(folio), false);
+		if (!moved)
+			return false;
+		missing -= moved;
+	}
+	active_ratio_promote(lruvec, folio);
+	return true;
+}
+
+/**
+ * __active_ratio_trim - let file pages age that are more than a ratio protects
+ * @lruvec: lists that are held to a ratio
+ *
+ * Context: lru_lock is held.
+ */
+void __active_ratio_trim(struct lruvec *lruvec)
+{
+	long excess = -active_ratio_room(lruvec);
+	int i, zone;
+
+	if (!active_ratio_can_move(lruvec))
+		return;
+	for (zone = MAX_NR_ZONES - 1; zone >= 0; zone--) {
+		for (i = 0; i < ACTIVE_RATIO_BATCH && excess > 0; i++)
+			excess -= active_ratio_turn(lruvec, zone, true);
+	}
+}
+
+/**
+ * __active_ratio_kept - pages of which a ratio wants that they do not age
+ * @lruvec: lists that are held to a ratio
+ *
+ * Return: the number of file pages in the second youngest generation.
+ */
+unsigned long __active_ratio_kept(struct lruvec *lruvec)
+{
+	unsigned long max_seq = READ_ONCE(lruvec->lrugen.max_seq);
+
+	return active_ratio_gen_size(lruvec, max_seq - 1);
+}
+
+/**
+ * __active_ratio_evicted - count an eviction, and say when it was
+ * @lruvec: lists that are held to a ratio
+ * @nr_pages: how much was evicted
+ * @mask: of the bits that there is room for in a shadow entry
+ *
+ * Return: a time to give to active_ratio_recent().
+ */
+unsigned long __active_ratio_evicted(struct lruvec *lruvec, long nr_pages,
+				     unsigned long mask)
+{
+	unsigned long now = atomic_long_read(&lruvec->nonresident_age);
+
+	workingset_age_nonresident(lruvec, nr_pages);
+	return active_ratio_stamp(now, active_ratio_order(totalram_pages(), mask),
+				  mask);
+}
+
+/**
+ * active_ratio_recent - could a folio that was evicted have been kept?
+ * @lruvec: lists that are held to a ratio
+ * @evicted: what __active_ratio_evicted() said
+ * @mask: what it was given
+ *
+ * Return: %true if fewer pages were evicted since than there are file pages.
+ */
+bool active_ratio_recent(struct lruvec *lruvec, unsigned long evicted,
+			 unsigned long mask)
+{
+	unsigned long now = atomic_long_read(&lruvec->nonresident_age);
+	unsigned int order = active_ratio_order(totalram_pages(), mask);
+	unsigned long file = active_ratio_gens_size(lruvec, MAX_NR_GENS);
+
+	return active_ratio_distance(now, evicted, order, mask) <= file;
+}
+
+#endif /* CONFIG_LRU_GEN */
+
+/* Settings */
+
+static void active_ratio_set(s8 *setting, int ratio)
+{
+	lockdep_assert_held(&active_ratio_mutex);
+
+	if (*setting == ACTIVE_RATIO_DEFAULT && ratio != ACTIVE_RATIO_DEFAULT)
+		static_branch_inc(&active_ratio_key);
+	if (*setting != ACTIVE_RATIO_DEFAULT && ratio == ACTIVE_RATIO_DEFAULT)
+		static_branch_dec(&active_ratio_key);
+	WRITE_ONCE(*setting, ratio);
+}
+
+static int active_ratio_sysctl(const struct ctl_table *table, int write,
+			       void *buffer, size_t *lenp, loff_t *ppos)
+{
+	struct ctl_table copy = *table;
+	int ratio, err;
+
+	mutex_lock(&active_ratio_mutex);
+	ratio = active_ratio_global;
+	copy.data = &ratio;
+	err = proc_dointvec_minmax(&copy, write, buffer, lenp, ppos);
+	if (!err && write)
+		active_ratio_set(&active_ratio_global, ratio);
+	mutex_unlock(&active_ratio_mutex);
+	return err;
+}
+
+static struct ctl_table active_ratio_table[] = {
+	{
+		.procname	= "active_inactive_ratio",
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= active_ratio_sysctl,
+		.extra1		= SYSCTL_NEG_ONE,
+		.extra2		= SYSCTL_ONE_HUNDRED,
+	},
+};
+
+#ifdef CONFIG_MEMCG
+
+/**
+ * active_ratio_memcg_init - a new memory cgroup follows its parent
+ * @memcg: the memory cgroup, not yet visible
+ */
+void active_ratio_memcg_init(struct mem_cgroup *memcg)
+{
+	memcg->active_inactive_ratio = ACTIVE_RATIO_DEFAULT;
+}
+
+/**
+ * active_ratio_memcg_reset - a memory cgroup follows its parent again
+ * @memcg: the memory cgroup, which is going offline or loses its controller
+ *
+ * Context: may sleep.
+ */
+void active_ratio_memcg_reset(struct mem_cgroup *memcg)
+{
+	mutex_lock(&active_ratio_mutex);
+	active_ratio_set(&memcg->active_inactive_ratio, ACTIVE_RATIO_DEFAULT);
+	mutex_unlock(&active_ratio_mutex);
+}
+
+/**
+ * active_ratio_parse - what was written to memory.active_inactive_ratio
+ * @text: without space around it
+ * @ratio: set to the ratio in percent, or %ACTIVE_RATIO_DEFAULT
+ *
+ * Return: 0, or -EINVAL with @ratio as it was.
+ */
+static int active_ratio_parse(const char *text, int *ratio)
+{
+	unsigned int percent;
+
+	if (!strcmp(text, "default")) {
+		*ratio = ACTIVE_RATIO_DEFAULT;
+		return 0;
+	}
+	if (kstrtouint(text, 10, &percent) || percent > ACTIVE_RATIO_MAX)
+		return -EINVAL;
+	*ratio = percent;
+	return 0;
+}
+
+static int active_ratio_show(struct seq_file *m, void *v)
+{
+	struct mem_cgroup *memcg = mem_cgroup_from_seq(m);
+	int ratio = READ_ONCE(memcg->active_inactive_ratio);
+
+	if (ratio == ACTIVE_RATIO_DEFAULT)
+		seq_puts(m, "default\n");
+	else
+		seq_printf(m, "%d\n", ratio);
+	return 0;
+}
+
+static ssize_t active_ratio_write(struct kernfs_open_file *of, char *buf,
+				  size_t nbytes, loff_t off)
+{
+	struct mem_cgroup *memcg = mem_cgroup_from_css(of_css(of));
+	int ratio, err;
+
+	err = active_ratio_parse(strstrip(buf), &ratio);
+	if (err)
+		return err;
+	mutex_lock(&active_ratio_mutex);
+	active_ratio_set(&memcg->active_inactive_ratio, ratio);
+	mutex_unlock(&active_ratio_mutex);
+	return nbytes;
+}
+
+#define ACTIVE_RATIO_FILE {					\
+		.name = "active_inactive_ratio",		\
+		.flags = CFTYPE_NOT_ON_ROOT,			\
+		.seq_show = active_ratio_show,			\
+		.write = active_ratio_write,			\
+	}
+
+static struct cftype active_ratio_files[] = {
+	ACTIVE_RATIO_FILE,
+	{ }	/* terminate */
+};
+
+static struct cftype active_ratio_v1_files[] = {
+	ACTIVE_RATIO_FILE,
+	{ }	/* terminate */
+};
+
+static void __init active_ratio_add_files(void)
+{
+	if (mem_cgroup_disabled())
+		return;
+	WARN_ON(cgroup_add_dfl_cftypes(&memory_cgrp_subsys,
+				       active_ratio_files));
+	if (IS_ENABLED(CONFIG_MEMCG_V1))
+		WARN_ON(cgroup_add_legacy_cftypes(&memory_cgrp_subsys,
+						  active_ratio_v1_files));
+}
+
+#else /* !CONFIG_MEMCG */
+
+static void __init active_ratio_add_files(void)
+{
+}
+
+#endif /* CONFIG_MEMCG */
+
+static int __init active_ratio_init(void)
+{
+	register_sysctl_init("vm", active_ratio_table);
+	active_ratio_add_files();
+	return 0;
+}
+subsys_initcall(active_ratio_init);
+
+#ifdef CONFIG_ACTIVE_RATIO_KUNIT_TEST
+#include "tests/active_ratio_kunit.c"
+#endif
