@@ -193,20 +193,37 @@ static void memcg_dirty_join(struct memcg_dirty_join *join,
 }
 
 /**
- * memcg_dirty_read - a domain's shared count
+ * memcg_dirty_read_total - a domain's shared count of all items together
  * @domain: the domain
- * @item: what was counted
+ *
+ * This is a count of its own. A sum of two would be one of two moments, and for
+ * who is interrupted in between, or runs on a virtual CPU that is, what has gone
+ * from the first and what has come to the second since would both be in it.
  *
  * Pages in transit between two CPUs' sums can make a count negative for a
  * moment. Nobody is to see that.
  *
  * Return: the pages; off by memcg_dirty_error() at most.
  */
-unsigned long memcg_dirty_read(const struct memcg_dirty_domain *domain,
-			       enum memcg_dirty_item item)
+unsigned long memcg_dirty_read_total(const struct memcg_dirty_domain *domain)
 {
-	long nr_pages = READ_ONCE(domain->seed[item]) +
-			atomic_long_read(&domain->folded[item]);
+	long nr_pages = READ_ONCE(domain->seed[MEMCG_DIRTY]) +
+			READ_ONCE(domain->seed[MEMCG_WRITEBACK]) +
+			atomic_long_read(&domain->total);
+
+	return max(nr_pages, 0L);
+}
+
+/**
+ * memcg_dirty_read_dirty - a domain's shared count of dirty pages
+ * @domain: the domain
+ *
+ * Return: the pages; off by memcg_dirty_error() at most.
+ */
+unsigned long memcg_dirty_read_dirty(const struct memcg_dirty_domain *domain)
+{
+	long nr_pages = READ_ONCE(domain->seed[MEMCG_DIRTY]) +
+			atomic_long_read(&domain->dirty);
 
 	return max(nr_pages, 0L);
 }
@@ -225,16 +242,14 @@ static void memcg_dirty_raise_peak(unsigned long *peak, unsigned long nr_pages)
  */
 void memcg_dirty_note(struct memcg_dirty_domain *domain)
 {
-	/* In this order, no page that is being moved shows up in both. */
-	unsigned long writeback = memcg_dirty_read(domain, MEMCG_WRITEBACK);
-	unsigned long dirty = memcg_dirty_read(domain, MEMCG_DIRTY);
+	unsigned long total = memcg_dirty_read_total(domain);
+	unsigned long dirty = min(memcg_dirty_read_dirty(domain), total);
 	unsigned long limit = READ_ONCE(domain->limit);
-	int near = dirty + writeback >= limit - limit / 16;
+	int near = total >= limit - limit / 16;
 
 	memcg_dirty_raise_peak(&domain->peak[MEMCG_DIRTY], dirty);
-	memcg_dirty_raise_peak(&domain->peak[MEMCG_WRITEBACK], writeback);
-	memcg_dirty_raise_peak(&domain->peak[MEMCG_DIRTY_TOTAL],
-			       dirty + writeback);
+	memcg_dirty_raise_peak(&domain->peak[MEMCG_WRITEBACK], total - dirty);
+	memcg_dirty_raise_peak(&domain->peak[MEMCG_DIRTY_TOTAL], total);
 	if (near != READ_ONCE(domain->near) && near != xchg(&domain->near, near))
 		atomic_add(near ? 1 : -1, &memcg_dirty_nr_near);
 }
@@ -246,15 +261,19 @@ void memcg_dirty_note(struct memcg_dirty_domain *domain)
 static void memcg_dirty_fold(struct memcg_dirty_domain *domain,
 			     struct memcg_dirty_percpu *pcpu)
 {
-	long held_back, reach = domain->batch - 1;
+	long held_back[NR_MEMCG_DIRTY_ITEMS], reach = domain->batch - 1;
+	long total = 0;
 	int item;
 
 	for (item = 0; item < NR_MEMCG_DIRTY_ITEMS; item++) {
-		held_back = pcpu->sum[item] - (pcpu->low[item] + reach);
-		if (held_back)
-			atomic_long_add(held_back, &domain->folded[item]);
+		held_back[item] = pcpu->sum[item] - (pcpu->low[item] + reach);
 		pcpu->low[item] = pcpu->sum[item] - reach;
+		total += held_back[item];
 	}
+	if (held_back[MEMCG_DIRTY])
+		atomic_long_add(held_back[MEMCG_DIRTY], &domain->dirty);
+	if (total)
+		atomic_long_add(total, &domain->total);
 	memcg_dirty_note(domain);
 }
 

@@ -88,7 +88,8 @@ struct memcg_dirty_shared {
  * @pcpu: the CPUs' parts
  * @memcg: the limited cgroup
  * @gen: distinguishes this domain from all others before and after it
- * @batch: how many pages a CPU collects before it folds them into @folded
+ * @batch: how many pages a CPU collects before it folds them into @dirty
+ *	and @total
  * @near: the limit is near; writers are to look more often
  * @limit: pages that may be dirty or under writeback, PAGE_COUNTER_MAX for any
  *	number
@@ -98,7 +99,8 @@ struct memcg_dirty_shared {
  * @seed: pages that were dirty or under writeback when counting began
  * @node: on the list of all domains; RCU
  * @rcu: for freeing it
- * @folded: pages that were added since
+ * @dirty: dirty pages that were added since
+ * @total: dirty pages and pages under writeback that were added since
  * @peak: the highest counts seen, in pages
  */
 struct memcg_dirty_domain {
@@ -116,7 +118,8 @@ struct memcg_dirty_domain {
 	struct list_head node;
 	struct rcu_head rcu;
 
-	atomic_long_t folded[NR_MEMCG_DIRTY_ITEMS] ____cacheline_aligned_in_smp;
+	atomic_long_t dirty ____cacheline_aligned_in_smp;
+	atomic_long_t total;
 	unsigned long peak[NR_MEMCG_DIRTY_PEAKS];
 };
 
@@ -133,8 +136,8 @@ void memcg_dirty_count(struct mem_cgroup *memcg, enum memcg_dirty_item item,
 		       long nr_pages);
 unsigned int memcg_dirty_batch(unsigned long limit, unsigned int nr_cpus);
 unsigned long memcg_dirty_error(unsigned int batch, unsigned int nr_cpus);
-unsigned long memcg_dirty_read(const struct memcg_dirty_domain *domain,
-			       enum memcg_dirty_item item);
+unsigned long memcg_dirty_read_total(const struct memcg_dirty_domain *domain);
+unsigned long memcg_dirty_read_dirty(const struct memcg_dirty_domain *domain);
 unsigned long memcg_dirty_read_exact(const struct memcg_dirty_domain *domain,
 				     enum memcg_dirty_item item);
 unsigned long memcg_dirty_read_local(struct mem_cgroup *memcg,

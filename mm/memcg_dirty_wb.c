@@ -151,6 +151,7 @@ static unsigned long memcg_dirty_gauge(const struct memcg_dirty_domain *domain,
 				       struct memcg_dirty_state *state)
 {
 	unsigned int nr_cpus = num_possible_cpus();
+	unsigned long total;
 
 	if (domain->batch > memcg_dirty_batch(limit, nr_cpus)) {
 		state->dirty = memcg_dirty_read_exact(domain, MEMCG_DIRTY);
@@ -158,8 +159,9 @@ static unsigned long memcg_dirty_gauge(const struct memcg_dirty_domain *domain,
 							  MEMCG_WRITEBACK);
 		return 0;
 	}
-	state->dirty = memcg_dirty_read(domain, MEMCG_DIRTY);
-	state->writeback = memcg_dirty_read(domain, MEMCG_WRITEBACK);
+	total = memcg_dirty_read_total(domain);
+	state->dirty = min(memcg_dirty_read_dirty(domain), total);
+	state->writeback = total - state->dirty;
 	return memcg_dirty_error(domain->batch, nr_cpus);
 }
 
@@ -547,11 +549,9 @@ static unsigned long memcg_dirty_interval(unsigned long limit,
 static int memcg_dirty_poll_domain(const struct memcg_dirty_domain *domain,
 				   int ratelimit)
 {
-	unsigned long used = memcg_dirty_read(domain, MEMCG_DIRTY) +
-			     memcg_dirty_read(domain, MEMCG_WRITEBACK);
-
 	return min_t(unsigned long, ratelimit,
-		     memcg_dirty_interval(READ_ONCE(domain->limit), used));
+		     memcg_dirty_interval(READ_ONCE(domain->limit),
+					  memcg_dirty_read_total(domain)));
 }
 
 /* See memcg_dirty_poll(). */
@@ -721,7 +721,7 @@ static bool memcg_dirty_hinders_reclaim(struct mem_cgroup *memcg)
 	rcu_read_lock();
 	domain = rcu_dereference(memcg->dirty.domain);
 	if (domain)
-		dirty = memcg_dirty_read(domain, MEMCG_DIRTY);
+		dirty = memcg_dirty_read_dirty(domain);
 	else
 		dirty = memcg_dirty_read_local(memcg, MEMCG_DIRTY);
 	rcu_read_unlock();
