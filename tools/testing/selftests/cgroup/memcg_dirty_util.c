@@ -52,18 +52,25 @@ long stat_error(void)
 }
 
 /* cgroup v1 has other names for the same counts of a subtree. */
-static long cg_stat(const char *cgroup, const char *v2_key, const char *v1_key)
+static long count_in(const char *stat, const char *v2_key, const char *v1_key)
 {
-	long value = cg_read_key_long(cgroup, "memory.stat", v2_key);
+	const char *value = strstr(stat, v2_key) ?: strstr(stat, v1_key);
 
-	return value < 0 ? cg_read_key_long(cgroup, "memory.stat", v1_key) : value;
+	return value ? atol(strchr(value, ' ')) : -1;
 }
 
-/* Dirty plus writeback bytes of @cgroup and its descendants. */
+/*
+ * Dirty plus writeback bytes of @cgroup and its descendants, of one reading: of
+ * two, both would have the pages that go from one to the other in between.
+ */
 long cg_dirty(const char *cgroup)
 {
-	return cg_stat(cgroup, "file_dirty ", "total_dirty ") +
-	       cg_stat(cgroup, "file_writeback ", "total_writeback ");
+	char stat[BUFSIZ];
+
+	if (cg_read(cgroup, "memory.stat", stat, sizeof(stat)))
+		return -1;
+	return count_in(stat, "\nfile_dirty ", "\ntotal_dirty ") +
+	       count_in(stat, "\nfile_writeback ", "\ntotal_writeback ");
 }
 
 /* Watches @cgroup until @pid ends, and returns the peak of its dirty bytes. */
