@@ -5,14 +5,15 @@
 BASE ?= 6.12
 LINUX ?=
 PRISTINE ?=
+FLAVOUR ?= vm
 SIGNOFF ?=
 ARGS ?=
 
 # Passed on through the environment: no value can break the shell's quoting.
-export BASE LINUX PRISTINE SIGNOFF
+export BASE LINUX PRISTINE FLAVOUR SIGNOFF
 
 tidemark = @PYTHONPATH=tools python3 -m tidemark
-source = --base "$$BASE" --linux "$$LINUX" --pristine "$$PRISTINE"
+source = --base "$$BASE" --linux "$$LINUX" --pristine "$$PRISTINE" --flavour "$$FLAVOUR"
 
 .PHONY: help base tree kernel run test shell series check-series lint check-harness clean python3
 
@@ -23,6 +24,7 @@ help: ## this list
 	@echo '  BASE=6.12       kernel to build on, one of:' $(notdir $(wildcard bases/*))
 	@echo '  LINUX=path      take the base from this kernel tree, git checkout or tarball'
 	@echo '  PRISTINE=1      the unpatched base (tree, kernel, run, shell)'
+	@echo '  FLAVOUR=debug   a kernel that looks for errors of its own (kernel, run, test, shell)'
 	@echo '  SIGNOFF=1       the series in your name, signed off (series)'
 	@echo '  ARGS=...        more options for run, test, shell, check-series and lint'
 

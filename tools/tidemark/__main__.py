@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from . import base, report
+from . import base, kernel, report
 
 COMMANDS = (
     *("base", "tree", "kernel", "run", "test", "shell", "series", "check-series", "lint"),
@@ -39,6 +39,7 @@ def dispatch(argv: Sequence[str]) -> int:
     parser.add_argument("--base", default="6.12", help="one of bases/")
     parser.add_argument("--linux", default="", help="kernel tree, git checkout or tarball")
     parser.add_argument("--pristine", default="", help="1: the unpatched base")
+    parser.add_argument("--flavour", default=kernel.PLAIN, help="configuration of the guest")
     if hasattr(module, "add_arguments"):
         module.add_arguments(parser)
     args = parser.parse_args(argv[1:])
@@ -47,6 +48,9 @@ def dispatch(argv: Sequence[str]) -> int:
     if args.pristine not in PRISTINE:
         raise report.Failure(f"PRISTINE={args.pristine}: expected 1, 0 or nothing")
     args.pristine = PRISTINE[args.pristine]
+    if args.flavour not in kernel.flavours():
+        there = ", ".join(kernel.flavours())
+        raise report.Failure(f"FLAVOUR={args.flavour}: no such flavour; there is: {there}")
     return int(module.main(args))
 
 

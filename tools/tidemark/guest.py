@@ -23,6 +23,8 @@ BUSYBOX = Path("/bin/busybox")
 SCRIPTS = ("boot", "kselftests", "run", "shell", "test", "v1")
 # busybox has some of these, but not the file systems' own options.
 MKFS = ("mkfs.btrfs", "mkfs.ext4", "mkfs.vfat", "mkfs.xfs")
+MEMORY_MIB = 1024
+DEBUG_MEMORY_MIB = 3072
 DISK_BYTES = 4 << 30
 DISK_BYTES_PER_SECOND = 30_000_000
 # Some 5000 source files, 72 MB: on the disk at hand they take seconds rather than moments.
@@ -34,7 +36,7 @@ def built(args: argparse.Namespace) -> tuple[Base, Image]:
     tools = (*kbuild.TOOLS, *TOOLS, *vm.TOOLS)
     packages.require(tools, bases.required_packages(args.base, args.linux))
     base = bases.obtain(args.base, args.linux)
-    return base, kernel.build(base, args.pristine)
+    return base, kernel.build(base, args.pristine, flavour=args.flavour)
 
 
 def machine(
@@ -42,14 +44,18 @@ def machine(
 ) -> vm.Machine:
     """A machine with the guest's user space, a fresh slow disk and a disk that is a tarball."""
     layout = REPOSITORY
-    place = layout.build / "guest" / f"{base.label}-{mode}"
+    heavy = args.flavour != kernel.PLAIN
+    place = layout.build / "guest" / f"{base.label}-{f'{args.flavour}-' if heavy else ''}{mode}"
     place.mkdir(parents=True, exist_ok=True)
     disks = (
         vm.Disk(_slow_disk(place / "disk.img"), DISK_BYTES_PER_SECOND),
         vm.Disk(_source_tarball(base, layout), read_only=True),
     )
     initramfs = _initramfs(place, image.source, layout)
-    return vm.Machine(image.path, initramfs, mode, disks, parameters, cpus=args.cpus, kvm=args.kvm)
+    memory = DEBUG_MEMORY_MIB if heavy else MEMORY_MIB
+    return vm.Machine(
+        image.path, initramfs, mode, disks, parameters, memory, cpus=args.cpus, kvm=args.kvm
+    )
 
 
 def log(guest: vm.Machine) -> Path:

@@ -16,6 +16,8 @@ from .layout import REPOSITORY, Layout
 from .report import progress, warning, working
 
 FRAGMENTS = ("tidemark.config", "tidemark-vm.config")
+FLAVOUR = "tidemark-*.config"
+PLAIN = "vm"
 WARNING = re.compile(r"\bwarning: ")
 
 
@@ -32,7 +34,7 @@ def build(
     base: Base,
     pristine: bool = False,
     wanted: Sequence[str] = (),
-    flavour: str = "vm",
+    flavour: str = PLAIN,
     layout: Layout = REPOSITORY,
 ) -> Image:
     """Build what changed since the last time, in one directory per base and flavour."""
@@ -40,7 +42,7 @@ def build(
     packages.require(TOOLS)
     with lock.hold(layout.build) as descriptor:
         source = tree.ensure(base, pristine, layout)
-        wishes = config.read(wanted or fragments(base.name, layout), layout)
+        wishes = config.read(wanted or fragments(base.name, layout, flavour), layout)
         excepted = absent_symbols(base.name, pristine, layout)
         name = f"{base.label}-{flavour}{'-pristine' if pristine else ''}"
         return _Build(name, source, layout, descriptor).image(wishes, excepted)
@@ -48,14 +50,22 @@ def build(
 
 def main(args: argparse.Namespace) -> int:
     packages.require(TOOLS, bases.required_packages(args.base, args.linux))
-    print(build(bases.obtain(args.base, args.linux), args.pristine).path)
+    base = bases.obtain(args.base, args.linux)
+    print(build(base, args.pristine, flavour=args.flavour).path)
     return 0
 
 
-def fragments(base_name: str, layout: Layout) -> list[str]:
-    """What to configure: for every base, and what only this one has."""
+def fragments(base_name: str, layout: Layout, flavour: str = PLAIN) -> list[str]:
+    """What to configure: for every base, what only this one has, and what the flavour adds."""
     own = f"tidemark-vm-{base_name}.config"
-    return [*FRAGMENTS, *([own] if (layout.fragments / own).exists() else [])]
+    added = [] if flavour == PLAIN else [f"tidemark-{flavour}.config"]
+    return [*FRAGMENTS, *([own] if (layout.fragments / own).exists() else []), *added]
+
+
+def flavours(layout: Layout = REPOSITORY) -> list[str]:
+    """The guest's own configuration, and those that a fragment makes of it."""
+    others = (path.stem.removeprefix("tidemark-") for path in layout.fragments.glob(FLAVOUR))
+    return sorted({PLAIN, *(name for name in others if not name.startswith(PLAIN))})
 
 
 def absent_symbols(base_name: str, pristine: bool, layout: Layout) -> set[str]:

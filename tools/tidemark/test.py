@@ -8,10 +8,11 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from . import console, guest, ktap, vm
+from . import console, guest, kernel, ktap, vm
 from .report import Failure, failure, working
 
 TIMEOUT_SECONDS = 900
+DEBUG_TIMEOUT_SECONDS = 7200
 KUNIT = "kunit.enable=1"
 BOOTS = {"test": (KUNIT,), "v1": ("kunit.enable=0",)}
 
@@ -24,18 +25,19 @@ def main(args: argparse.Namespace) -> int:
     if args.pristine:
         raise Failure("PRISTINE=1: the unpatched base has nothing of ours to test")
     base, image = guest.built(args)
+    timeout = TIMEOUT_SECONDS if args.flavour == kernel.PLAIN else DEBUG_TIMEOUT_SECONDS
     cases: list[ktap.Case] = []
     for mode, parameters in BOOTS.items():
         machine = guest.machine(args, image, base, mode, parameters)
-        cases += _boot(machine, image.source)
+        cases += _boot(machine, image.source, timeout)
     return _summary(cases)
 
 
-def _boot(machine: vm.Machine, source: Path) -> list[ktap.Case]:
+def _boot(machine: vm.Machine, source: Path, timeout: float) -> list[ktap.Case]:
     log = guest.log(machine)
     heard: list[str] = []
     with working(f"guest {machine.mode}", lambda: f"{len(heard)} lines of results"):
-        outcome = vm.run(machine, log, TIMEOUT_SECONDS, heard.append)
+        outcome = vm.run(machine, log, timeout, heard.append)
 
     place = log.parent
     cases: list[ktap.Case] = []
