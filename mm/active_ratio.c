@@ -22,7 +22,13 @@
  * they activate, and what they displace is the oldest of the active list. While
  * fewer are active than the ratio protects, a folio that is read again before
  * as many pages were evicted as the lruvec has file pages is activated, even if
- * that is more than are active.
+ * that is more than are active. Both counts are those of the cgroup that the
+ * folio belongs to, where the kernel's own rule takes those of the cgroup whose
+ * limit is to be kept: a cgroup has its ratio also in a reclaim from all.
+ *
+ * Reclaim scans both lists in proportion to their sizes. With a ratio below
+ * half, less would be deactivated than can become active meanwhile; so what is
+ * too much is scanned at once, as far as that is no more than all else.
  *
  *
  *		Multi-gen LRU
@@ -208,7 +214,7 @@ static unsigned long active_ratio_target(struct lruvec *lruvec,
 
 /* Classic LRU */
 
-/* Exact, in contrast to the statistics of a cgroup. Not kept with lru_gen. */
+/* Its own, and exact, unlike the statistics of a cgroup. Not kept by lru_gen. */
 static unsigned long active_ratio_lru_size(struct lruvec *lruvec,
 					   enum lru_list lru)
 {
@@ -222,6 +228,16 @@ static unsigned long active_ratio_lru_size(struct lruvec *lruvec,
 	return size;
 }
 
+/* How many file pages more are active than the ratio protects; may be negative. */
+static long active_ratio_excess(struct lruvec *lruvec)
+{
+	unsigned long active, inactive;
+
+	active = active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE);
+	inactive = active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
+	return active - active_ratio_target(lruvec, active + inactive);
+}
+
 /**
  * __active_ratio_exceeded - is more active than an lruvec's ratio protects?
  * @lruvec: the lists, of one cgroup on one node
@@ -230,11 +246,22 @@ static unsigned long active_ratio_lru_size(struct lruvec *lruvec,
  */
 bool __active_ratio_exceeded(struct lruvec *lruvec)
 {
-	unsigned long active, inactive;
+	return active_ratio_excess(lruvec) > 0;
+}
 
-	active = active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE);
-	inactive = active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
-	return active > active_ratio_target(lruvec, active + inactive);
+/**
+ * __active_ratio_scan - have enough active file pages scanned
+ * @lruvec: lists that are held to a ratio
+ * @nr: how many pages of each list are to be scanned
+ *
+ * All inactive pages that are scanned may become active.
+ */
+void __active_ratio_scan(struct lruvec *lruvec, unsigned long *nr)
+{
+	unsigned long most = nr[LRU_ACTIVE_FILE] + nr[LRU_INACTIVE_FILE];
+	unsigned long excess = max(active_ratio_excess(lruvec), 0L);
+
+	nr[LRU_ACTIVE_FILE] = max(nr[LRU_ACTIVE_FILE], min(excess, most));
 }
 
 /**
@@ -250,6 +277,22 @@ bool __active_ratio_exceeded_below(struct lruvec *target)
 	active = lruvec_page_state(target, NR_ACTIVE_FILE);
 	inactive = lruvec_page_state(target, NR_INACTIVE_FILE);
 	return active > active_ratio_target(target, active + inactive);
+}
+
+/**
+ * __active_ratio_eviction_lruvec - where to count the eviction of a folio
+ * @target: lists of the cgroup, or node, whose subtree is reclaimed from
+ * @folio: the folio being evicted, locked
+ *
+ * Context: on kernels where a folio can change its cgroup, RCU.
+ * Return: the folio's own lists if they are held to a ratio, else @target.
+ */
+struct lruvec *__active_ratio_eviction_lruvec(struct lruvec *target,
+					      struct folio *folio)
+{
+	struct lruvec *own = folio_lruvec(folio);
+
+	return active_ratio_governs(own, folio_is_file_lru(folio)) ? own : target;
 }
 
 /**
@@ -270,8 +313,8 @@ unsigned long __active_ratio_reach(struct lruvec *lruvec,
 {
 	unsigned long active, file;
 
-	active = lruvec_page_state(lruvec, NR_ACTIVE_FILE);
-	file = active + lruvec_page_state(lruvec, NR_INACTIVE_FILE);
+	active = active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE);
+	file = active + active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
 	if (active >= active_ratio_target(lruvec, file))
 		return otherwise;
 	return max(otherwise, file);

@@ -21,6 +21,9 @@ DECLARE_STATIC_KEY_FALSE(active_ratio_key);
 bool __active_ratio_governs(struct lruvec *lruvec);
 bool __active_ratio_exceeded(struct lruvec *lruvec);
 bool __active_ratio_exceeded_below(struct lruvec *target);
+void __active_ratio_scan(struct lruvec *lruvec, unsigned long *nr);
+struct lruvec *__active_ratio_eviction_lruvec(struct lruvec *target,
+					      struct folio *folio);
 unsigned long __active_ratio_reach(struct lruvec *lruvec, unsigned long pages);
 
 /**
@@ -70,6 +73,32 @@ static inline bool active_ratio_inactive_is_low(struct lruvec *target,
 }
 
 /**
+ * active_ratio_scan - have enough active file pages scanned to keep to a ratio
+ * @lruvec: the lists
+ * @nr: how many pages of each list are to be scanned; more of the active file
+ *	pages if there are more than the ratio protects
+ */
+static inline void active_ratio_scan(struct lruvec *lruvec, unsigned long *nr)
+{
+	if (active_ratio_governs(lruvec, true))
+		__active_ratio_scan(lruvec, nr);
+}
+
+/**
+ * active_ratio_eviction_lruvec - where to count the eviction of a folio
+ * @target: lists of the cgroup, or node, whose subtree is reclaimed from
+ * @folio: the folio being evicted
+ *
+ * Return: with a ratio, the folio's own lists; @target otherwise.
+ */
+static inline struct lruvec *active_ratio_eviction_lruvec(struct lruvec *target,
+							  struct folio *folio)
+{
+	return static_branch_unlikely(&active_ratio_key) ?
+		__active_ratio_eviction_lruvec(target, folio) : target;
+}
+
+/**
  * active_ratio_reach - how recently was a page evicted that is to be active?
  * @lruvec: the lists that it was evicted from
  * @file: those of file pages, rather than anonymous ones
@@ -102,6 +131,16 @@ static inline bool active_ratio_inactive_is_low(struct lruvec *target,
 						bool otherwise)
 {
 	return otherwise;
+}
+
+static inline void active_ratio_scan(struct lruvec *lruvec, unsigned long *nr)
+{
+}
+
+static inline struct lruvec *active_ratio_eviction_lruvec(struct lruvec *target,
+							  struct folio *folio)
+{
+	return target;
 }
 
 static inline unsigned long active_ratio_reach(struct lruvec *lruvec, bool file,

@@ -18,11 +18,11 @@
 #include <unistd.h>
 
 #include "cgroup_util.h"
+#include "memcg_dirty_util.h"
 
 #define SYSCTL_FILE	"/proc/sys/vm/active_inactive_ratio"
 #define LRU_GEN_FILE	"/sys/kernel/mm/lru_gen/enabled"
-#define RATIO_FILE	"memory.active_inactive_ratio"
-#define CHUNK		65536L
+#define ACTIVE_RATIO_FILE	"memory.active_inactive_ratio"
 #define TMPFS_MAGIC	0x01021994
 /* Percent of the working set that is found in memory in each round */
 #define KEPT		90
@@ -90,24 +90,6 @@ out:
 	return ret;
 }
 
-static char *create_cgroup(const char *parent, const char *name)
-{
-	char *cgroup = cg_name(parent, name);
-
-	if (cgroup && cg_create(cgroup)) {
-		free(cgroup);
-		return NULL;
-	}
-	return cgroup;
-}
-
-static void destroy_cgroup(char *cgroup)
-{
-	if (cgroup)
-		cg_destroy(cgroup);
-	free(cgroup);
-}
-
 /* Not on the root; "default" by default; a child does not copy its parent's. */
 static int test_default(const char *root)
 {
@@ -116,14 +98,14 @@ static int test_default(const char *root)
 	char path[PATH_MAX];
 	int ret = KSFT_FAIL;
 
-	snprintf(path, sizeof(path), "%s/%s", root, RATIO_FILE);
+	snprintf(path, sizeof(path), "%s/%s", root, ACTIVE_RATIO_FILE);
 	if (!parent || !access(path, F_OK) ||
-	    cg_read_strcmp(parent, RATIO_FILE, "default\n") ||
+	    cg_read_strcmp(parent, ACTIVE_RATIO_FILE, "default\n") ||
 	    cg_write(parent, "cgroup.subtree_control", "+memory") ||
-	    cg_write(parent, RATIO_FILE, "30"))
+	    cg_write(parent, ACTIVE_RATIO_FILE, "30"))
 		goto out;
 	child = create_cgroup(parent, "child");
-	if (child && !cg_read_strcmp(child, RATIO_FILE, "default\n"))
+	if (child && !cg_read_strcmp(child, ACTIVE_RATIO_FILE, "default\n"))
 		ret = KSFT_PASS;
 out:
 	destroy_cgroup(child);
@@ -144,14 +126,14 @@ static int test_values(const char *root)
 	if (!cgroup)
 		return KSFT_FAIL;
 	for (i = 0; i < ARRAY_SIZE(valid); i++)
-		if (cg_write(cgroup, RATIO_FILE, valid[i]) ||
-		    cg_read_strcmp(cgroup, RATIO_FILE, read[i]))
+		if (cg_write(cgroup, ACTIVE_RATIO_FILE, valid[i]) ||
+		    cg_read_strcmp(cgroup, ACTIVE_RATIO_FILE, read[i]))
 			goto out;
-	if (cg_write(cgroup, RATIO_FILE, "42"))
+	if (cg_write(cgroup, ACTIVE_RATIO_FILE, "42"))
 		goto out;
 	for (i = 0; i < ARRAY_SIZE(invalid); i++) {
-		if (cg_write(cgroup, RATIO_FILE, invalid[i]) != -EINVAL ||
-		    cg_read_strcmp(cgroup, RATIO_FILE, "42\n")) {
+		if (cg_write(cgroup, ACTIVE_RATIO_FILE, invalid[i]) != -EINVAL ||
+		    cg_read_strcmp(cgroup, ACTIVE_RATIO_FILE, "42\n")) {
 			ksft_print_msg("'%s' was not refused\n", invalid[i]);
 			goto out;
 		}
@@ -186,11 +168,13 @@ static int resident_percent(void *map, long bytes)
 
 /*
  * Runs in the cgroup: reads the set, then a piece of the stream, over and over.
- * Exits with the share of the set that was still there at the next round.
+ * Halfway through the rounds that do not count yet, @arg is what to write to
+ * lru_gen, if anything. Exits with the share of the set that was still there at
+ * the next round.
  */
 static int read_set_beside_stream(const char *cgroup, void *arg)
 {
-	const int rounds = 12, warm = 4;
+	const int rounds = arg ? 16 : 12, warm = rounds - 8;
 	int set = open(set_file, O_RDONLY), stream = open(stream_file, O_RDONLY);
 	int i, sum = 0;
 	long pos = 0;
@@ -202,6 +186,8 @@ static int read_set_beside_stream(const char *cgroup, void *arg)
 	for (i = 0; i < rounds; i++) {
 		if (i >= warm)
 			sum += resident_percent(map, set_bytes);
+		if (arg && i == warm / 2 && write_text(LRU_GEN_FILE, arg, 1) != 1)
+			return 127;
 		read_range(set, 0, set_bytes);
 		if (pos + stream_step > stream_bytes)
 			pos = 0;
@@ -230,13 +216,13 @@ static int make_files(void)
 	       make_sparse(stream_file, stream_bytes) ? -1 : 0;
 }
 
-static int hit_rate(const char *cgroup)
+static int hit_rate(const char *cgroup, char *lru_gen)
 {
 	int status;
 
 	if (make_files())
 		return -1;
-	status = cg_run(cgroup, read_set_beside_stream, NULL);
+	status = cg_run(cgroup, read_set_beside_stream, lru_gen);
 	ksft_print_msg("%s: hit rate %d%%\n", cgroup, status);
 	return status == 127 ? -1 : status;
 }
@@ -253,7 +239,7 @@ static char *create_bounded(const char *parent, const char *name, char *ratio)
 	char *cgroup = create_cgroup(parent, name);
 
 	if (cgroup && (cg_write_numeric(cgroup, "memory.max", memory_max) ||
-		       cg_write(cgroup, RATIO_FILE, ratio))) {
+		       cg_write(cgroup, ACTIVE_RATIO_FILE, ratio))) {
 		destroy_cgroup(cgroup);
 		return NULL;
 	}
@@ -263,7 +249,7 @@ static char *create_bounded(const char *parent, const char *name, char *ratio)
 static int hit_rate_with(const char *root, char *ratio)
 {
 	char *cgroup = create_bounded(root, "ratio_effect", ratio);
-	int rate = cgroup ? hit_rate(cgroup) : -1;
+	int rate = cgroup ? hit_rate(cgroup, NULL) : -1;
 
 	destroy_cgroup(cgroup);
 	return rate;
@@ -280,30 +266,51 @@ static int test_effect(const char *root)
 	       some + 5 >= none && some < KEPT ? KSFT_PASS : KSFT_FAIL;
 }
 
-/* A child follows its parent, the parent the system; its own value is closer. */
+/*
+ * A child follows its parent, the parent the system; its own value is closer,
+ * even if it is for its parent's limit that its pages are evicted.
+ */
 static int test_inheritance(const char *root)
 {
-	char *parent = create_cgroup(root, "ratio_parent");
+	char *parent = create_bounded(root, "ratio_parent", "default");
 	char *child = NULL;
 	int ret = KSFT_FAIL;
 
 	if (!parent || cg_write(parent, "cgroup.subtree_control", "+memory"))
 		goto out;
-	/* The limit is its own: what is evicted for a parent's goes by that one's. */
-	child = create_bounded(parent, "child", "default");
-	if (!child || set_sysctl("75") || hit_rate(child) < KEPT)
+	child = create_cgroup(parent, "child");
+	if (!child || set_sysctl("75") || hit_rate(child, NULL) < KEPT)
 		goto out;
-	if (cg_write(parent, RATIO_FILE, "0") || hit_rate(child) >= NOT_KEPT)
+	if (cg_write(parent, ACTIVE_RATIO_FILE, "0") || hit_rate(child, NULL) >= NOT_KEPT)
 		goto out;
-	if (cg_write(child, RATIO_FILE, "75") || hit_rate(child) < KEPT)
+	if (cg_write(child, ACTIVE_RATIO_FILE, "75") || hit_rate(child, NULL) < KEPT)
 		goto out;
-	if (cg_write(child, RATIO_FILE, "default") || hit_rate(child) >= NOT_KEPT)
+	if (cg_write(child, ACTIVE_RATIO_FILE, "default") || hit_rate(child, NULL) >= NOT_KEPT)
 		goto out;
 	ret = KSFT_PASS;
 out:
 	set_sysctl("-1");
 	destroy_cgroup(child);
 	destroy_cgroup(parent);
+	return ret;
+}
+
+/* A set that was kept on one LRU is kept, or found again, on the other. */
+static int test_lru_switch(const char *root)
+{
+	char *cgroup = create_bounded(root, "ratio_switch", "75");
+	char enabled[32];
+	int ret = KSFT_FAIL;
+	char *other;
+
+	if (!cgroup || read_text(LRU_GEN_FILE, enabled, sizeof(enabled)) <= 0)
+		goto out;
+	other = strtol(enabled, NULL, 16) & 1 ? "n" : "y";
+	if (hit_rate(cgroup, other) >= KEPT)
+		ret = KSFT_PASS;
+	write_text(LRU_GEN_FILE, enabled, strlen(enabled) - 1);
+out:
+	destroy_cgroup(cgroup);
 	return ret;
 }
 
@@ -340,13 +347,10 @@ static bool share_is_near(const char *root, int ratio)
 	return share >= ratio - 5 && share <= ratio + 5;
 }
 
-/*
- * When everything is used again, the active part is the ratio. Below half, that
- * holds for the multi-gen LRU alone: the classic LRU scans its two lists alike.
- */
+/* When everything is used again, the active part is the ratio. */
 static int test_share(const char *root)
 {
-	static const int ratios[] = { 50, 75, 90 };
+	static const int ratios[] = { 10, 25, 50, 75, 90 };
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(ratios); i++)
@@ -367,6 +371,7 @@ static const struct {
 	{ "test_effect", test_effect, true },
 	{ "test_inheritance", test_inheritance, true },
 	{ "test_share", test_share, true },
+	{ "test_lru_switch", test_lru_switch, true },
 };
 
 static void run_tests(const char *root, bool effect, bool can, const char *lru)
@@ -397,11 +402,7 @@ int main(int argc, char **argv)
 	int i, plan = 0;
 
 	ksft_print_header();
-	if (cg_find_unified_root(root, sizeof(root), NULL))
-		ksft_exit_skip("cgroup v2 isn't mounted\n");
-	if (cg_read_strstr(root, "cgroup.subtree_control", "memory") &&
-	    cg_write(root, "cgroup.subtree_control", "+memory"))
-		ksft_exit_skip("Failed to set memory controller\n");
+	find_root(root, sizeof(root));
 	if (access(SYSCTL_FILE, F_OK))
 		ksft_exit_skip("no vm.active_inactive_ratio\n");
 	for (i = 0; i < ARRAY_SIZE(tests); i++)
