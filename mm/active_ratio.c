@@ -558,38 +558,48 @@ unsigned long __active_ratio_kept(struct lruvec *lruvec)
 
 /**
  * __active_ratio_evicted - count an eviction, and say when it was
- * @lruvec: lists that are held to a ratio
- * @nr_pages: how much was evicted
+ * @lruvec: the lists that a folio is evicted from
+ * @file: it is a file folio
+ * @nr_pages: its size
+ * @seq: what the shadow entry has without a ratio
  * @mask: of the bits that there is room for in a shadow entry
  *
- * Return: a time to give to active_ratio_recent().
+ * Return: see active_ratio_evicted().
  */
-unsigned long __active_ratio_evicted(struct lruvec *lruvec, long nr_pages,
+unsigned long __active_ratio_evicted(struct lruvec *lruvec, bool file,
+				     long nr_pages, unsigned long seq,
 				     unsigned long mask)
 {
 	unsigned long now = atomic_long_read(&lruvec->nonresident_age);
 
+	if (!active_ratio_governs(lruvec, file))
+		return seq;
 	workingset_age_nonresident(lruvec, nr_pages);
 	return active_ratio_stamp(now, active_ratio_order(totalram_pages(), mask),
 				  mask);
 }
 
 /**
- * active_ratio_recent - could a folio that was evicted have been kept?
- * @lruvec: lists that are held to a ratio
- * @evicted: what __active_ratio_evicted() said
+ * __active_ratio_recent - could a folio that was evicted have been kept?
+ * @lruvec: the lists that it was evicted from
+ * @file: it is a file folio
+ * @evicted: what active_ratio_evicted() said
  * @mask: what it was given
+ * @otherwise: what the kernel's own rule says
  *
- * Return: %true if fewer pages were evicted since than there are file pages.
+ * Return: see active_ratio_recent().
  */
-bool active_ratio_recent(struct lruvec *lruvec, unsigned long evicted,
-			 unsigned long mask)
+bool __active_ratio_recent(struct lruvec *lruvec, bool file,
+			   unsigned long evicted, unsigned long mask,
+			   bool otherwise)
 {
 	unsigned long now = atomic_long_read(&lruvec->nonresident_age);
 	unsigned int order = active_ratio_order(totalram_pages(), mask);
-	unsigned long file = active_ratio_gens_size(lruvec, MAX_NR_GENS);
 
-	return active_ratio_distance(now, evicted, order, mask) <= file;
+	if (!active_ratio_governs(lruvec, file))
+		return otherwise;
+	return active_ratio_distance(now, evicted, order, mask) <=
+	       active_ratio_gens_size(lruvec, MAX_NR_GENS);
 }
 
 #endif /* CONFIG_LRU_GEN */

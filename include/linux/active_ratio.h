@@ -156,10 +156,12 @@ static inline unsigned long active_ratio_reach(struct lruvec *lruvec, bool file,
 bool active_ratio_protect(struct lruvec *lruvec, struct folio *folio);
 void __active_ratio_trim(struct lruvec *lruvec);
 unsigned long __active_ratio_kept(struct lruvec *lruvec);
-unsigned long __active_ratio_evicted(struct lruvec *lruvec, long nr_pages,
+unsigned long __active_ratio_evicted(struct lruvec *lruvec, bool file,
+				     long nr_pages, unsigned long seq,
 				     unsigned long mask);
-bool active_ratio_recent(struct lruvec *lruvec, unsigned long evicted,
-			 unsigned long mask);
+bool __active_ratio_recent(struct lruvec *lruvec, bool file,
+			   unsigned long evicted, unsigned long mask,
+			   bool otherwise);
 
 /**
  * active_ratio_trim - let file pages age that are more than a ratio protects
@@ -200,8 +202,28 @@ static inline unsigned long active_ratio_evicted(struct lruvec *lruvec,
 						 unsigned long seq,
 						 unsigned long mask)
 {
-	return active_ratio_governs(lruvec, file) ?
-		__active_ratio_evicted(lruvec, nr_pages, mask) : seq;
+	return static_branch_unlikely(&active_ratio_key) ?
+		__active_ratio_evicted(lruvec, file, nr_pages, seq, mask) : seq;
+}
+
+/**
+ * active_ratio_recent - could a folio that was evicted have been kept?
+ * @lruvec: the lists that it was evicted from
+ * @file: it is a file folio
+ * @evicted: what active_ratio_evicted() said
+ * @mask: what it was given
+ * @otherwise: what the kernel's own rule says
+ *
+ * Return: with a ratio, %true if fewer pages were evicted since than there are
+ * file pages.
+ */
+static inline bool active_ratio_recent(struct lruvec *lruvec, bool file,
+				       unsigned long evicted,
+				       unsigned long mask, bool otherwise)
+{
+	return static_branch_unlikely(&active_ratio_key) ?
+		__active_ratio_recent(lruvec, file, evicted, mask, otherwise) :
+		otherwise;
 }
 
 #else
@@ -229,11 +251,11 @@ static inline unsigned long active_ratio_evicted(struct lruvec *lruvec,
 	return seq;
 }
 
-static inline bool active_ratio_recent(struct lruvec *lruvec,
+static inline bool active_ratio_recent(struct lruvec *lruvec, bool file,
 				       unsigned long evicted,
-				       unsigned long mask)
+				       unsigned long mask, bool otherwise)
 {
-	return false;
+	return otherwise;
 }
 
 #endif /* CONFIG_ACTIVE_RATIO && CONFIG_LRU_GEN */
