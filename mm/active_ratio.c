@@ -377,6 +377,10 @@ static long active_ratio_room(struct lruvec *lruvec)
 	       active_ratio_gens_size(lruvec, MIN_NR_GENS);
 }
 
+/* What says of a folio that it was used, for one generation and the next. */
+#define ACTIVE_RATIO_USE_FLAGS \
+	(LRU_REFS_MASK | LRU_REFS_FLAGS | BIT(PG_workingset))
+
 static bool active_ratio_was_used(struct folio *folio)
 {
 	return READ_ONCE(*folio_flags(folio, 0)) &
@@ -395,37 +399,39 @@ static bool active_ratio_set_gen(struct folio *folio, int old_gen, int new_gen)
 	do {
 		if (((old_flags & LRU_GEN_MASK) >> LRU_GEN_PGOFF) != old_gen + 1UL)
 			return false;
-		new_flags = old_flags & ~(LRU_GEN_MASK | LRU_REFS_MASK |
-					  LRU_REFS_FLAGS);
+		new_flags = old_flags & ~(LRU_GEN_MASK | ACTIVE_RATIO_USE_FLAGS);
 		new_flags |= (new_gen + 1UL) << LRU_GEN_PGOFF;
 	} while (!try_cmpxchg(flags, &old_flags, new_flags));
 
 	return true;
 }
 
-/* Adds to what get_type_to_scan() and get_tier_idx() go by. */
-static void active_ratio_count_protected(struct lruvec *lruvec, int refs,
+/*
+ * Adds to what get_type_to_scan() and get_tier_idx() go by. The first tier is
+ * never protected, and need not have a count.
+ */
+static void active_ratio_count_protected(struct lruvec *lruvec, int tier,
 					 long nr_pages)
 {
 	struct lru_gen_folio *lrugen = &lruvec->lrugen;
 	int hist = lru_hist_from_seq(lrugen->min_seq[LRU_GEN_FILE]);
-	int tier = lru_tier_from_refs(refs);
-	unsigned long *count = &lrugen->protected[hist][LRU_GEN_FILE][tier - 1];
+	unsigned long *counts = lrugen->protected[hist][LRU_GEN_FILE];
+	int i = tier - (MAX_NR_TIERS - ARRAY_SIZE(lrugen->protected[0][0]));
 
-	WRITE_ONCE(*count, *count + nr_pages);
+	WRITE_ONCE(counts[i], counts[i] + nr_pages);
 }
 
-static void active_ratio_promote(struct lruvec *lruvec, struct folio *folio)
+static void active_ratio_promote(struct lruvec *lruvec, struct folio *folio,
+				 int tier)
 {
 	struct lru_gen_folio *lrugen = &lruvec->lrugen;
 	int new_gen = lru_gen_from_seq(lrugen->max_seq - 1);
 	int old_gen = folio_lru_gen(folio);
-	int refs = folio_lru_refs(folio);
 	int zone = folio_zonenum(folio);
 
 	if (active_ratio_set_gen(folio, old_gen, new_gen)) {
 		lru_gen_update_size(lruvec, folio, old_gen, new_gen);
-		active_ratio_count_protected(lruvec, refs,
+		active_ratio_count_protected(lruvec, tier,
 					     folio_nr_pages(folio));
 	} else {
 		new_gen = folio_lru_gen(folio);
@@ -502,16 +508,17 @@ static long active_ratio_turn(struct lruvec *lruvec, int zone, bool used)
  * active_ratio_protect - keep a file folio, if that is what the ratio is for
  * @lruvec: lists that are held to a ratio
  * @folio: the tail of the oldest generation
+ * @tier: that of the folio; above the first, it was used again
  *
  * Context: lru_lock is held.
  * Return: %true if the folio has moved to a younger generation; %false if it
  * may be evicted.
  */
-bool active_ratio_protect(struct lruvec *lruvec, struct folio *folio)
+bool active_ratio_protect(struct lruvec *lruvec, struct folio *folio, int tier)
 {
 	long missing, moved;
 
-	if (!folio_lru_refs(folio) || !active_ratio_can_move(lruvec))
+	if (!tier || !active_ratio_can_move(lruvec))
 		return false;
 	missing = folio_nr_pages(folio) - active_ratio_room(lruvec);
 	while (missing > 0) {
@@ -520,7 +527,7 @@ bool active_ratio_protect(struct lruvec *lruvec, struct folio *folio)
 			return false;
 		missing -= moved;
 	}
-	active_ratio_promote(lruvec, folio);
+	active_ratio_promote(lruvec, folio, tier);
 	return true;
 }
 

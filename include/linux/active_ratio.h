@@ -153,7 +153,7 @@ static inline unsigned long active_ratio_reach(struct lruvec *lruvec, bool file,
 
 #if defined(CONFIG_ACTIVE_RATIO) && defined(CONFIG_LRU_GEN)
 
-bool active_ratio_protect(struct lruvec *lruvec, struct folio *folio);
+bool active_ratio_protect(struct lruvec *lruvec, struct folio *folio, int tier);
 void __active_ratio_trim(struct lruvec *lruvec);
 unsigned long __active_ratio_kept(struct lruvec *lruvec);
 unsigned long __active_ratio_evicted(struct lruvec *lruvec, bool file,
@@ -229,7 +229,7 @@ static inline bool active_ratio_recent(struct lruvec *lruvec, bool file,
 #else
 
 static inline bool active_ratio_protect(struct lruvec *lruvec,
-					struct folio *folio)
+					struct folio *folio, int tier)
 {
 	return false;
 }
