@@ -54,6 +54,10 @@
  *     fewer, the tail of the second youngest generation moves back to the
  *     oldest. What was used meanwhile may win its place again.
  *
+ *   - Of four generations, the eviction would not look at the second oldest as
+ *     long as use-once data arrives in the oldest. What is in it would be
+ *     protected too, so it moves to the oldest.
+ *
  *   - The aging moves whole generations, and starts when the oldest holds too
  *     little. What the ratio protects is no reason to.
  *
@@ -388,10 +392,11 @@ static bool active_ratio_was_used(struct folio *folio)
 }
 
 /*
- * For the new generation it counts from here on. Fails if the aging has just
- * found the folio used through page tables, and given it a generation.
+ * Fails if the aging has just found the folio used through page tables, and
+ * given it a generation.
  */
-static bool active_ratio_set_gen(struct folio *folio, int old_gen, int new_gen)
+static bool active_ratio_set_gen(struct folio *folio, int old_gen, int new_gen,
+				 unsigned long forget)
 {
 	unsigned long *flags = folio_flags(folio, 0);
 	unsigned long new_flags, old_flags = READ_ONCE(*flags);
@@ -399,7 +404,7 @@ static bool active_ratio_set_gen(struct folio *folio, int old_gen, int new_gen)
 	do {
 		if (((old_flags & LRU_GEN_MASK) >> LRU_GEN_PGOFF) != old_gen + 1UL)
 			return false;
-		new_flags = old_flags & ~(LRU_GEN_MASK | ACTIVE_RATIO_USE_FLAGS);
+		new_flags = old_flags & ~(LRU_GEN_MASK | forget);
 		new_flags |= (new_gen + 1UL) << LRU_GEN_PGOFF;
 	} while (!try_cmpxchg(flags, &old_flags, new_flags));
 
@@ -429,7 +434,9 @@ static void active_ratio_promote(struct lruvec *lruvec, struct folio *folio,
 	int old_gen = folio_lru_gen(folio);
 	int zone = folio_zonenum(folio);
 
-	if (active_ratio_set_gen(folio, old_gen, new_gen)) {
+	/* For the new generation it counts from here on. */
+	if (active_ratio_set_gen(folio, old_gen, new_gen,
+				 ACTIVE_RATIO_USE_FLAGS)) {
 		lru_gen_update_size(lruvec, folio, old_gen, new_gen);
 		active_ratio_count_protected(lruvec, tier,
 					     folio_nr_pages(folio));
@@ -496,7 +503,7 @@ static long active_ratio_turn(struct lruvec *lruvec, int zone, bool used)
 		return 0;
 	}
 	if (!used && active_ratio_was_used(folio)) {
-		active_ratio_set_gen(folio, gen, gen);
+		active_ratio_set_gen(folio, gen, gen, ACTIVE_RATIO_USE_FLAGS);
 		active_ratio_rotate(lruvec, folio);
 		return 0;
 	}
@@ -531,6 +538,26 @@ bool active_ratio_protect(struct lruvec *lruvec, struct folio *folio, int tier)
 	return true;
 }
 
+/* Moves folios from the third youngest generation to an older one. */
+static void active_ratio_merge(struct lruvec *lruvec, int zone)
+{
+	struct lru_gen_folio *lrugen = &lruvec->lrugen;
+	int gen = lru_gen_from_seq(lrugen->max_seq - MIN_NR_GENS);
+	int oldest = lru_gen_from_seq(lrugen->min_seq[LRU_GEN_FILE]);
+	struct list_head *head = &lrugen->folios[gen][LRU_GEN_FILE][zone];
+	struct folio *folio;
+	int i;
+
+	if (gen == oldest)
+		return;
+	for (i = 0; i < ACTIVE_RATIO_BATCH && !list_empty(head); i++) {
+		folio = lru_to_folio(head);
+		if (active_ratio_set_gen(folio, gen, oldest, 0))
+			lru_gen_update_size(lruvec, folio, gen, oldest);
+		active_ratio_rotate(lruvec, folio);
+	}
+}
+
 /**
  * __active_ratio_trim - let file pages age that are more than a ratio protects
  * @lruvec: lists that are held to a ratio
@@ -545,6 +572,7 @@ void __active_ratio_trim(struct lruvec *lruvec)
 	if (!active_ratio_can_move(lruvec))
 		return;
 	for (zone = MAX_NR_ZONES - 1; zone >= 0; zone--) {
+		active_ratio_merge(lruvec, zone);
 		for (i = 0; i < ACTIVE_RATIO_BATCH && excess > 0; i++)
 			excess -= active_ratio_turn(lruvec, zone, true);
 	}
