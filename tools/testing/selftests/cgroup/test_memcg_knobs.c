@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Writes values good and bad to the knobs of memory cgroups and to their
+ * sysctls, from several tasks, while cgroups come and go.
+ *
+ * The first argument, or KNOB_WRITES in the environment, is how many; the second
+ * one is where the random numbers start, so that a run can be had again.
+ */
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cgroup_util.h"
+#include "memcg_dirty_util.h"
+#include "memcg_knobs.h"
+
+#define NR_TASKS	6
+#define NAME_SIZE	256
+#define PATH_SIZE	(NAME_SIZE + 16)
+#define NR_PASSING	4
+#define DEFAULT_WRITES	40000
+#define DEFAULT_SEED	20261121
+
+/* Grace periods that are waited for; the test is not about these. */
+#define HURRY_FILE	"/sys/kernel/rcu_expedited"
+
+static long nr_writes = DEFAULT_WRITES;
+static uint64_t seed = DEFAULT_SEED;
+
+/**
+ * struct task - one that writes
+ * @number: from 0
+ * @cgroup: its own, or the one of all
+ * @random: of next_random()
+ * @shown: what the knobs show, which is known where nobody else writes
+ */
+struct task {
+	int number;
+	char cgroup[NAME_SIZE];
+	uint64_t random;
+	char shown[NR_KNOBS][SHOWN_SIZE];
+};
+
+/* What tasks have done, in memory that they share. */
+struct count {
+	long taken, refused, gone, created;
+};
+
+static struct count *counts;
+
+static void passing_name(char *path, const char *parent, int number)
+{
+	snprintf(path, PATH_SIZE, "%s/passing%d", parent, number);
+}
+
+/* Until it is killed, cgroups come and go. */
+static void come_and_go(const char *parent, struct count *count)
+{
+	uint64_t random = seed;
+	char path[PATH_SIZE];
+
+	for (;;) {
+		passing_name(path, parent, next_random(&random) % NR_PASSING);
+		if (!mkdir(path, 0755))
+			count->created++;
+		else
+			rmdir(path);
+	}
+}
+
+static void remove_passing(const char *parent)
+{
+	char path[PATH_SIZE];
+	int i;
+
+	for (i = 0; i < NR_PASSING; i++) {
+		passing_name(path, parent, i);
+		rmdir(path);
+	}
+}
+
+/* A value that is taken unsets what the other one of a pair says. */
+static void expect(struct task *task, int knob, const char *shown)
+{
+	int pair = knobs[knob].pair;
+
+	sprintf(task->shown[knob], "%s", shown);
+	if (pair >= 0 && strcmp(shown, "max\n"))
+		sprintf(task->shown[pair], "max\n");
+}
+
+static bool shows_expected(struct task *task, int knob)
+{
+	char shown[SHOWN_SIZE];
+
+	return !knob_read(task->cgroup, knob, shown) &&
+	       !strcmp(shown, task->shown[knob]);
+}
+
+/* Writes, and sees whether that ends as it should: taken, or refused. */
+static bool write_as_expected(const char *cgroup, int knob, const char *text,
+			      size_t len, bool takes, int *err)
+{
+	*err = knob_write(cgroup, knob, text, len);
+	if (takes && *err)
+		knob_complain(cgroup, knob, text, len, strerror(-*err));
+	else if (!takes && !knob_may_refuse(knob, len, *err))
+		knob_complain(cgroup, knob, text, len, *err ? strerror(-*err) :
+							      "was taken");
+	else
+		return true;
+	return false;
+}
+
+static int random_knob(struct task *task, bool sysctls)
+{
+	return next_random(&task->random) %
+	       (sysctls ? NR_KNOBS : NR_CGROUP_KNOBS);
+}
+
+/* Nobody else writes: it is known what each knob has to show. */
+static bool write_alone(struct task *task, struct count *count)
+{
+	int err, knob = random_knob(task, !task->number);
+	char text[VALUE_SIZE], shown[VALUE_SIZE];
+	size_t len = random_value(&task->random, text);
+	bool takes = len && knob_takes(knob, text, len, shown);
+
+	if (!write_as_expected(task->cgroup, knob, text, len, takes || !len,
+			       &err))
+		return false;
+	if (takes)
+		expect(task, knob, shown);
+	takes ? count->taken++ : count->refused++;
+	if (shows_expected(task, knob) &&
+	    (knobs[knob].pair < 0 || shows_expected(task, knobs[knob].pair)))
+		return true;
+	knob_complain(task->cgroup, knob, text, len,
+		      "does not show what was taken last");
+	return false;
+}
+
+/* A cgroup that comes and goes, or one that stays. */
+static bool random_cgroup(struct task *task, char *path)
+{
+	bool passing = next_random(&task->random) % 2;
+
+	if (passing)
+		passing_name(path, task->cgroup,
+			     next_random(&task->random) % NR_PASSING);
+	else
+		sprintf(path, "%s", task->cgroup);
+	return passing;
+}
+
+static bool is_gone(int err)
+{
+	return err == -ENOENT || err == -ENODEV;
+}
+
+/* Others write too: whatever a knob shows then, it is something that it takes. */
+static bool write_among_others(struct task *task, struct count *count)
+{
+	char path[PATH_SIZE], text[VALUE_SIZE], shown[VALUE_SIZE];
+	int err, knob = random_knob(task, true);
+	size_t len = random_value(&task->random, text);
+	bool takes = !len || knob_takes(knob, text, len, shown);
+	bool passing = random_cgroup(task, path) && !knob_is_sysctl(knob);
+
+	err = knob_write(path, knob, text, len);
+	if (passing && is_gone(err)) {
+		count->gone++;
+		return true;
+	}
+	if (takes ? err : !knob_may_refuse(knob, len, err)) {
+		knob_complain(path, knob, text, len, strerror(-err));
+		return false;
+	}
+	takes ? count->taken++ : count->refused++;
+	err = knob_read(path, knob, shown);
+	if ((passing && is_gone(err)) || (!err && knob_can_show(knob, shown)))
+		return true;
+	knob_complain(path, knob, text, len, "shows what it does not take");
+	return false;
+}
+
+static pid_t start_task(struct task *task, long writes,
+			bool (*step)(struct task *task, struct count *count))
+{
+	pid_t pid = fork();
+	long i;
+
+	if (pid)
+		return pid;
+	task->random = seed + task->number;
+	for (i = 0; i < NR_KNOBS; i++)
+		if (knob_read(task->cgroup, i, task->shown[i]))
+			_exit(EXIT_FAILURE);
+	for (i = 0; i < writes; i++)
+		if (!step(task, &counts[task->number]))
+			_exit(EXIT_FAILURE);
+	_exit(EXIT_SUCCESS);
+}
+
+/* All tasks at once, each with a share of the writes. */
+static int run_tasks(struct task *tasks, const char *parent, long writes,
+		     bool (*step)(struct task *task, struct count *count))
+{
+	long each = (writes + NR_TASKS - 1) / NR_TASKS;
+	pid_t passing, pids[NR_TASKS];
+	int i, status, ret = KSFT_PASS;
+
+	fflush(stdout);
+	memset(counts, 0, (NR_TASKS + 1) * sizeof(*counts));
+	passing = fork();
+	if (!passing)
+		come_and_go(parent, &counts[NR_TASKS]);
+	for (i = 0; i < NR_TASKS; i++)
+		pids[i] = start_task(&tasks[i], each, step);
+	for (i = 0; i < NR_TASKS; i++)
+		if (waitpid(pids[i], &status, 0) < 0 || status)
+			ret = KSFT_FAIL;
+	kill(passing, SIGKILL);
+	waitpid(passing, NULL, 0);
+	return ret;
+}
+
+static void report(long began)
+{
+	struct count sum = {};
+	int i;
+
+	for (i = 0; i < NR_TASKS; i++) {
+		sum.taken += counts[i].taken;
+		sum.refused += counts[i].refused;
+		sum.gone += counts[i].gone;
+	}
+	ksft_print_msg("%ld values taken, %ld refused, %ld found no cgroup\n",
+		       sum.taken, sum.refused, sum.gone);
+	ksft_print_msg("%ld cgroups came and went, in %ld ms\n",
+		       counts[NR_TASKS].created, now_ms() - began);
+}
+
+static int test_cgroup_each(const char *root)
+{
+	char *parent = create_cgroup(root, "knobs_each");
+	struct task tasks[NR_TASKS] = {};
+	long began = now_ms();
+	int i, ret = KSFT_FAIL;
+
+	if (!parent || cg_write(parent, "cgroup.subtree_control", "+memory"))
+		goto out;
+	for (i = 0; i < NR_TASKS; i++) {
+		tasks[i].number = i;
+		snprintf(tasks[i].cgroup, NAME_SIZE, "%s/task%d", parent, i);
+		if (mkdir(tasks[i].cgroup, 0755))
+			goto out;
+	}
+	ret = run_tasks(tasks, parent, nr_writes / 2, write_alone);
+	report(began);
+out:
+	remove_passing(parent);
+	for (i = 0; i < NR_TASKS; i++)
+		rmdir(tasks[i].cgroup);
+	destroy_cgroup(parent);
+	return ret;
+}
+
+static int test_same_cgroups(const char *root)
+{
+	char *parent = create_cgroup(root, "knobs_same");
+	struct task tasks[NR_TASKS] = {};
+	long began = now_ms();
+	int i, ret = KSFT_FAIL;
+
+	if (!parent || cg_write(parent, "cgroup.subtree_control", "+memory"))
+		goto out;
+	for (i = 0; i < NR_TASKS; i++) {
+		tasks[i].number = i;
+		sprintf(tasks[i].cgroup, "%s", parent);
+	}
+	ret = run_tasks(tasks, parent, nr_writes - nr_writes / 2,
+			write_among_others);
+	report(began);
+out:
+	remove_passing(parent);
+	destroy_cgroup(parent);
+	return ret;
+}
+
+static void setup(char hurry[SHOWN_SIZE], char sysctls[][SHOWN_SIZE])
+{
+	int i;
+
+	for (i = NR_CGROUP_KNOBS; i < NR_KNOBS; i++)
+		if (knob_read(NULL, i, sysctls[i]))
+			ksft_exit_skip("no %s\n", knobs[i].file);
+	counts = mmap(NULL, (NR_TASKS + 1) * sizeof(*counts),
+		      PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (counts == MAP_FAILED)
+		ksft_exit_fail_msg("no memory\n");
+	if (read_text(HURRY_FILE, hurry, SHOWN_SIZE) > 0)
+		write_text(HURRY_FILE, "1", 1);
+}
+
+/* Returns whether the sysctls are as they were. */
+static bool restore(char hurry[SHOWN_SIZE], char sysctls[][SHOWN_SIZE])
+{
+	bool restored = true;
+	int i;
+
+	if (*hurry)
+		write_text(HURRY_FILE, hurry, strlen(hurry));
+	for (i = NR_CGROUP_KNOBS; i < NR_KNOBS; i++)
+		if (knob_write(NULL, i, sysctls[i], strlen(sysctls[i])))
+			restored = false;
+	return restored;
+}
+
+#define T(x) { x, #x }
+
+static struct knobs_test {
+	int (*fn)(const char *root);
+	const char *name;
+} tests[] = {
+	T(test_cgroup_each),
+	T(test_same_cgroups),
+};
+
+#undef T
+
+int main(int argc, char **argv)
+{
+	const char *writes = argc > 1 ? argv[1] : getenv("KNOB_WRITES");
+	char sysctls[NR_KNOBS][SHOWN_SIZE], hurry[SHOWN_SIZE] = "";
+	char root[PATH_MAX];
+	int i;
+
+	ksft_print_header();
+	find_root(root, sizeof(root));
+	if (writes)
+		nr_writes = atol(writes);
+	if (argc > 2)
+		seed = strtoull(argv[2], NULL, 0);
+	setup(hurry, sysctls);
+	ksft_set_plan(ARRAY_SIZE(tests));
+	ksft_print_msg("%ld writes, seed %llu\n", nr_writes,
+		       (unsigned long long)seed);
+
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
+		ksft_test_result_code(tests[i].fn(root), tests[i].name, NULL);
+	if (!restore(hurry, sysctls))
+		ksft_exit_fail_msg("the sysctls are not as they were\n");
+	ksft_finished();
+}

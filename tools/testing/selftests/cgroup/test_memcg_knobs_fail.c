@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Makes memory run out while cgroups are made and the knobs of memory cgroups
+ * are written: that fails as a whole or not at all, and nothing is leaked.
+ *
+ * For a kernel with CONFIG_FAILSLAB, CONFIG_FAIL_PAGE_ALLOC and
+ * CONFIG_FAULT_INJECTION_DEBUG_FS, whose debugfs is mounted.
+ */
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cgroup_util.h"
+#include "memcg_dirty_util.h"
+#include "memcg_knobs.h"
+
+#define DEBUGFS		"/sys/kernel/debug/"
+#define KMEMLEAK	DEBUGFS "kmemleak"
+#define HURRY_FILE	"/sys/kernel/rcu_expedited"
+/* kmemleak does not report what is younger than 5 s. */
+#define LEAK_AGE_MS	6000
+#define NR_TASKS	3
+#define NR_STEPS	600
+/* Allocations that making a cgroup takes, at most */
+#define NTH_MAX		5000
+#define SEED		20261121
+
+static const char *const kinds[] = { "failslab", "fail_page_alloc" };
+
+/* Both for this task; kept open, so that using them takes no memory. */
+static int fail_fd, nth_fd;
+
+/* Something to do while memory runs out; returns 0 or a negative error. */
+struct attempt {
+	int (*fn)(const struct attempt *attempt);
+	const char *cgroup;
+	int knob;
+	const char *text;
+	size_t len;
+};
+
+static int attempt_mkdir(const struct attempt *attempt)
+{
+	return mkdir(attempt->cgroup, 0755) ? -errno : 0;
+}
+
+static int attempt_write(const struct attempt *attempt)
+{
+	return knob_write(attempt->cgroup, attempt->knob, attempt->text,
+			  attempt->len);
+}
+
+static int set_attribute(const char *kind, const char *name, const char *value)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), DEBUGFS "%s/%s", kind, name);
+	return write_text(path, (char *)value, strlen(value)) < 0 ? -1 : 0;
+}
+
+/* Allocations of tasks that ask for it fail, so many percent of them. */
+static int set_failures(const char *percent)
+{
+	int i, failed = 0;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		failed |= set_attribute(kinds[i], "probability", percent);
+		failed |= set_attribute(kinds[i], "interval", "1");
+		failed |= set_attribute(kinds[i], "times", "-1");
+		failed |= set_attribute(kinds[i], "space", "0");
+		failed |= set_attribute(kinds[i], "verbose", "0");
+		failed |= set_attribute(kinds[i], "task-filter", "Y");
+		failed |= set_attribute(kinds[i], "ignore-gfp-wait", "N");
+	}
+	return failed | set_attribute("fail_page_alloc", "min-order", "0");
+}
+
+/* A task's own; opened before anything is to fail. */
+static int open_failures(void)
+{
+	fail_fd = open("/proc/thread-self/make-it-fail", O_WRONLY);
+	nth_fd = open("/proc/thread-self/fail-nth", O_RDWR);
+	return fail_fd < 0 || nth_fd < 0;
+}
+
+static void may_fail(const char *yes)
+{
+	if (pwrite(fail_fd, yes, 1, 0) != 1)
+		ksft_exit_fail_msg("cannot write make-it-fail\n");
+}
+
+static int attempt_at_random(const struct attempt *attempt)
+{
+	int err;
+
+	may_fail("1");
+	err = attempt->fn(attempt);
+	may_fail("0");
+	return err;
+}
+
+/* The allocation of that number fails; @used: there have been so many. */
+static int attempt_nth(const struct attempt *attempt, int nth, bool *used)
+{
+	char text[32];
+	int len, err;
+
+	len = sprintf(text, "%d", nth);
+	if (pwrite(nth_fd, text, len, 0) != len)
+		ksft_exit_fail_msg("cannot write fail-nth\n");
+	err = attempt->fn(attempt);
+	memset(text, 0, sizeof(text));
+	if (pread(nth_fd, text, sizeof(text) - 1, 0) <= 0 ||
+	    pwrite(nth_fd, "0", 1, 0) != 1)
+		ksft_exit_fail_msg("cannot read fail-nth\n");
+	*used = !atoi(text);
+	return err;
+}
+
+/* A new cgroup has its files, with their defaults. */
+static bool is_whole(const char *cgroup)
+{
+	char shown[SHOWN_SIZE];
+	int i;
+
+	for (i = 0; i < NR_CGROUP_KNOBS; i++) {
+		if (!knob_read(cgroup, i, shown) &&
+		    (!strcmp(shown, "max\n") || !strcmp(shown, "default\n")))
+			continue;
+		ksft_print_msg("%s of a new cgroup shows '%s'\n", knobs[i].file,
+			       shown);
+		return false;
+	}
+	return true;
+}
+
+/* What mkdir has left behind: all of a cgroup, or nothing. */
+static bool mkdir_is_right(const char *cgroup, int err)
+{
+	if (!err)
+		return is_whole(cgroup) && !rmdir(cgroup);
+	if (err == -ENOMEM && access(cgroup, F_OK) && errno == ENOENT)
+		return true;
+	ksft_print_msg("mkdir: %s\n", strerror(-err));
+	return false;
+}
+
+/* Each allocation in turn fails, until there are no more. */
+static int test_nth_mkdir(const char *root)
+{
+	char *parent = create_cgroup(root, "fail_nth");
+	char *child = parent ? cg_name(parent, "child") : NULL;
+	struct attempt attempt = { attempt_mkdir, child };
+	int nth, err, ret = KSFT_FAIL;
+	bool used = true;
+
+	if (!child || cg_write(parent, "cgroup.subtree_control", "+memory") ||
+	    cg_write(parent, LIMIT_FILE, "16M"))
+		goto out;
+	for (nth = 1; used && nth < NTH_MAX; nth++) {
+		err = attempt_nth(&attempt, nth, &used);
+		if (!mkdir_is_right(child, err))
+			goto out;
+	}
+	ksft_print_msg("%d allocations failed, one at a time\n", nth - 2);
+	if (!used && !err && nth > 10)
+		ret = KSFT_PASS;
+out:
+	free(child);
+	destroy_cgroup(parent);
+	return ret;
+}
+
+/* After an error, the knob shows what it did before. */
+static bool write_is_right(const struct attempt *attempt, int err,
+			   const char *before, const char *after)
+{
+	const char *expected = err ? before : after;
+	char shown[SHOWN_SIZE] = "";
+
+	if ((!err || err == -ENOMEM) &&
+	    !knob_read(attempt->cgroup, attempt->knob, shown) &&
+	    !strcmp(shown, expected))
+		return true;
+	knob_complain(attempt->cgroup, attempt->knob, attempt->text,
+		      attempt->len, err ? strerror(-err) : shown);
+	return false;
+}
+
+/* From the default to @text, which @after is shown for, and back. */
+static bool write_nth(const char *cgroup, int knob, const char *text,
+		      const char *after)
+{
+	struct attempt attempt = { attempt_write, cgroup, knob, text,
+				   strlen(text) };
+	char before[SHOWN_SIZE];
+	bool used = true;
+	int nth, err;
+
+	if (knob_read(cgroup, knob, before))
+		return false;
+	for (nth = 1; used && nth < NTH_MAX; nth++) {
+		err = attempt_nth(&attempt, nth, &used);
+		if (!write_is_right(&attempt, err, before, after))
+			return false;
+		if (knob_write(cgroup, knob, before, strlen(before)))
+			return false;
+	}
+	ksft_print_msg("%s: %d allocations failed\n", knobs[knob].file,
+		       nth - 2);
+	return !used && !err && nth > 2;
+}
+
+static int test_nth_write(const char *root)
+{
+	static const char *const texts[] = { "16M", "20", "8M", "10", "100",
+					     "50", "100", "50" };
+	char *cgroup = create_cgroup(root, "fail_nth");
+	char after[SHOWN_SIZE];
+	int i, ret = KSFT_FAIL;
+
+	if (!cgroup)
+		return KSFT_FAIL;
+	for (i = 0; i < NR_KNOBS; i++)
+		if (!knob_takes(i, texts[i], strlen(texts[i]), after) ||
+		    !write_nth(cgroup, i, texts[i], after))
+			goto out;
+	ret = KSFT_PASS;
+out:
+	destroy_cgroup(cgroup);
+	return ret;
+}
+
+/* Writes any value to a knob of @cgroup, which nobody else does. */
+static bool step_write(const char *cgroup, uint64_t *random, long *failed)
+{
+	char text[VALUE_SIZE], before[SHOWN_SIZE], after[VALUE_SIZE];
+	size_t len = random_value(random, text);
+	int err, knob = next_random(random) % NR_CGROUP_KNOBS;
+	struct attempt attempt = { attempt_write, cgroup, knob, text, len };
+
+	if (knob_read(cgroup, knob, before))
+		return false;
+	if (!len || !knob_takes(knob, text, len, after))
+		sprintf(after, "%s", before);
+	err = attempt_at_random(&attempt);
+	*failed += err == -ENOMEM;
+	/* Whether what is no value is refused, the fuzz test looks at. */
+	if (knob_may_refuse(knob, len, err) && !strcmp(before, after))
+		err = 0;
+	return write_is_right(&attempt, err, before, after);
+}
+
+static bool step_mkdir(const char *cgroup, long *failed)
+{
+	char child[PATH_MAX];
+	struct attempt attempt = { attempt_mkdir, child };
+	int err;
+
+	snprintf(child, sizeof(child), "%s/child", cgroup);
+	err = attempt_at_random(&attempt);
+	*failed += err == -ENOMEM;
+	return mkdir_is_right(child, err);
+}
+
+static int run_task(const char *cgroup, int number)
+{
+	uint64_t random = SEED + number;
+	long i, mkdirs = 0, writes = 0;
+
+	if (open_failures())
+		return EXIT_FAILURE;
+	for (i = 0; i < NR_STEPS; i++)
+		if (!(i % 8 ? step_write(cgroup, &random, &writes) :
+			      step_mkdir(cgroup, &mkdirs)))
+			return EXIT_FAILURE;
+	ksft_print_msg("%ld writes and %ld mkdirs of %d ran out of memory\n",
+		       writes, mkdirs, NR_STEPS);
+	fflush(stdout);
+	return writes && mkdirs ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* One allocation in ten fails, of several tasks, each with its cgroup. */
+static int test_random(const char *root)
+{
+	char *cgroups[NR_TASKS] = {};
+	int i, status, ret = KSFT_PASS;
+	char name[32];
+
+	fflush(stdout);
+	if (set_failures("10"))
+		return KSFT_FAIL;
+	for (i = 0; i < NR_TASKS; i++) {
+		sprintf(name, "fail_random%d", i);
+		cgroups[i] = create_cgroup(root, name);
+		if (!cgroups[i] ||
+		    cg_write(cgroups[i], "cgroup.subtree_control", "+memory"))
+			ksft_exit_fail_msg("cannot create %s\n", name);
+		if (!fork())
+			_exit(run_task(cgroups[i], i));
+	}
+	for (i = 0; i < NR_TASKS; i++)
+		if (wait(&status) < 0 || status)
+			ret = KSFT_FAIL;
+	for (i = 0; i < NR_TASKS; i++)
+		if (rmdir(cgroups[i]))
+			ret = KSFT_FAIL;
+	return set_failures("0") ? KSFT_FAIL : ret;
+}
+
+static int kmemleak(char *command)
+{
+	return write_text(KMEMLEAK, command, strlen(command)) < 0 ? -1 : 0;
+}
+
+/* All cgroups are gone by now, or on their way. */
+static int test_no_leak(const char *root)
+{
+	char found[4096];
+	ssize_t len;
+
+	if (access(KMEMLEAK, F_OK))
+		return KSFT_SKIP;
+	sleep_ms(LEAK_AGE_MS);
+	if (kmemleak("scan"))
+		return KSFT_FAIL;
+	sleep_ms(LEAK_AGE_MS);
+	if (kmemleak("scan"))
+		return KSFT_FAIL;
+	len = read_text(KMEMLEAK, found, sizeof(found));
+	if (len > 0)
+		ksft_print_msg("%s\n", found);
+	return len ? KSFT_FAIL : KSFT_PASS;
+}
+
+#define T(x) { x, #x }
+
+static struct fail_test {
+	int (*fn)(const char *root);
+	const char *name;
+} tests[] = {
+	T(test_nth_mkdir),
+	T(test_nth_write),
+	T(test_random),
+	T(test_no_leak),
+};
+
+#undef T
+
+int main(void)
+{
+	char root[PATH_MAX], hurry[SHOWN_SIZE] = "";
+	int i;
+
+	ksft_print_header();
+	find_root(root, sizeof(root));
+	if (set_failures("0") || open_failures())
+		ksft_exit_skip("the kernel has no failslab or fail_page_alloc\n");
+	if (!access(knobs[NR_KNOBS - 1].file, F_OK))
+		ksft_set_plan(ARRAY_SIZE(tests));
+	else
+		ksft_exit_skip("no %s\n", knobs[NR_KNOBS - 1].file);
+	if (read_text(HURRY_FILE, hurry, sizeof(hurry)) > 0)
+		write_text(HURRY_FILE, "1", 1);
+	/* What others have leaked by now is not looked at. */
+	kmemleak("scan");
+	kmemleak("clear");
+
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
+		ksft_test_result_code(tests[i].fn(root), tests[i].name, NULL);
+	if (*hurry)
+		write_text(HURRY_FILE, hurry, strlen(hurry));
+	ksft_finished();
+}
