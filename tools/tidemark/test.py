@@ -19,6 +19,8 @@ BOOTS = {"test": (KUNIT,), "v1": ("kunit.enable=0",)}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     vm.add_arguments(parser)
+    parser.add_argument("--only", default="", help="these kselftests, with commas; no KUnit suite")
+    parser.add_argument("--writes", type=int, default=0, help="values that test_memcg_knobs tries")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -27,10 +29,24 @@ def main(args: argparse.Namespace) -> int:
     base, image = guest.built(args)
     timeout = TIMEOUT_SECONDS if args.flavour == kernel.PLAIN else DEBUG_TIMEOUT_SECONDS
     cases: list[ktap.Case] = []
-    for mode, parameters in BOOTS.items():
+    for mode, parameters in boots(args.only, args.writes).items():
         machine = guest.machine(args, image, base, mode, parameters)
         cases += _boot(machine, image.source, timeout)
     return _summary(cases)
+
+
+def boots(only: str, writes: int) -> dict[str, tuple[str, ...]]:
+    """The guest's modes with their parameters; init gets what the kernel does not know."""
+    if unknown := set(filter(None, only.split(","))) - {test["name"] for test in guest.selftests()}:
+        raise Failure(f"--only {min(unknown)}: no such kselftest")
+    more = (f"KNOB_WRITES={writes}",) if writes else ()
+    if not only:
+        return {mode: (*parameters, *more) for mode, parameters in BOOTS.items()}
+    chosen = only.split(",")
+    modes = {"v1" if name.endswith("_v1") else "test" for name in chosen}
+    return {
+        mode: ("kunit.enable=0", f"tidemark.tests={only}", *more) for mode in BOOTS if mode in modes
+    }
 
 
 def _boot(machine: vm.Machine, source: Path, timeout: float) -> list[ktap.Case]:

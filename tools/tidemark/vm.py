@@ -91,9 +91,7 @@ def _fell_to_emulation(machine: Machine, outcome: Outcome) -> bool:
     return any(EMULATION_FLAW in line for line in outcome.console)
 
 
-def _run_once(
-    machine: Machine, log: Path, timeout: float, heard: Callable[[str], None]
-) -> Outcome:
+def _run_once(machine: Machine, log: Path, timeout: float, heard: Callable[[str], None]) -> Outcome:
     results = log.with_suffix(".results")
     results.write_bytes(b"")
     argv = command(

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which boots `make test` takes, with which parameters."""
+
+import unittest
+
+from tidemark import test
+from tidemark.report import Failure
+
+
+class BootsTest(unittest.TestCase):
+    def test_all(self) -> None:
+        self.assertEqual(test.boots("", 0), test.BOOTS)
+
+    def test_some_kselftests_without_kunit(self) -> None:
+        found = test.boots("test_memcg_knobs", 100)
+        words = ("kunit.enable=0", "tidemark.tests=test_memcg_knobs", "KNOB_WRITES=100")
+        self.assertEqual(found, {"test": words})
+        self.assertEqual(list(test.boots("test_memcg_dirty_v1", 0)), ["v1"])
+
+    def test_no_such_test(self) -> None:
+        with self.assertRaises(Failure):
+            test.boots("test_memcg_knob", 0)
