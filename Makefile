@@ -15,7 +15,8 @@ export BASE LINUX PRISTINE FLAVOUR SIGNOFF
 tidemark = @PYTHONPATH=tools python3 -m tidemark
 source = --base "$$BASE" --linux "$$LINUX" --pristine "$$PRISTINE" --flavour "$$FLAVOUR"
 
-.PHONY: help base tree kernel run test shell series check-series lint check-harness clean python3
+.PHONY: help base tree kernel run test shell series check-series lint upstream-tests
+.PHONY: check-harness clean python3
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | \
@@ -54,6 +55,9 @@ check-series: python3 ## build each commit of the series, boot the last
 
 lint: python3 ## checkpatch, sparse, W=1, kernel-doc, coccinelle and more
 	$(tidemark) lint $(source) $(ARGS)
+
+upstream-tests: python3 ## upstream's own tests of cgroups and memory, on both kernels
+	$(tidemark) upstream-tests $(source) $(ARGS)
 
 check-harness: python3 ## unit tests of this harness
 	$(tidemark) check-harness $(source)

@@ -14,7 +14,7 @@ from . import base, kernel, report
 
 COMMANDS = (
     *("base", "tree", "kernel", "run", "test", "shell", "series", "check-series", "lint"),
-    *("check-harness", "clean"),
+    *("upstream-tests", "check-harness", "clean"),
 )
 PRISTINE = {"": False, "0": False, "1": True}
 INTERRUPTED = 130

@@ -4,6 +4,7 @@
 import argparse
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from . import base as bases
@@ -20,7 +21,7 @@ TOOLS = (
 HERE = Path(__file__).resolve().parent / "guest"
 SELFTEST = re.compile(r"tools/testing/selftests/(?P<suite>[^/]+)/(?P<name>test_\w+)\.c")
 BUSYBOX = Path("/bin/busybox")
-SCRIPTS = ("boot", "kselftests", "run", "shell", "test", "v1")
+SCRIPTS = ("boot", "kselftests", "run", "shell", "test", "upstream", "v1")
 # busybox has some of these, but not the file systems' own options.
 MKFS = ("mkfs.btrfs", "mkfs.ext4", "mkfs.vfat", "mkfs.xfs")
 MEMORY_MIB = 1024
@@ -39,10 +40,22 @@ def built(args: argparse.Namespace) -> tuple[Base, Image]:
     return base, kernel.build(base, args.pristine, flavour=args.flavour)
 
 
+def _nothing(_root: Path) -> None:
+    pass
+
+
 def machine(
-    args: argparse.Namespace, image: Image, base: Base, mode: str, parameters: tuple[str, ...] = ()
+    args: argparse.Namespace,
+    image: Image,
+    base: Base,
+    mode: str,
+    parameters: tuple[str, ...] = (),
+    add: Callable[[Path], None] = _nothing,
 ) -> vm.Machine:
-    """A machine with the guest's user space, a fresh slow disk and a disk that is a tarball."""
+    """A machine with the guest's user space, a fresh slow disk and a disk that is a tarball.
+
+    Others add files of their own to the user space.
+    """
     layout = REPOSITORY
     heavy = args.flavour != kernel.PLAIN
     place = layout.build / "guest" / f"{base.label}-{f'{args.flavour}-' if heavy else ''}{mode}"
@@ -51,7 +64,7 @@ def machine(
         vm.Disk(_slow_disk(place / "disk.img"), DISK_BYTES_PER_SECOND),
         vm.Disk(_source_tarball(base, layout), read_only=True),
     )
-    initramfs = _initramfs(place, image.source, layout)
+    initramfs = _initramfs(place, image.source, layout, add)
     memory = DEBUG_MEMORY_MIB if heavy else MEMORY_MIB
     return vm.Machine(
         image.path, initramfs, mode, disks, parameters, memory, cpus=args.cpus, kvm=args.kvm
@@ -79,7 +92,7 @@ def build_selftest(source: Path, suite: str, name: str, destination: Path) -> No
     )
 
 
-def _initramfs(place: Path, source: Path, layout: Layout) -> Path:
+def _initramfs(place: Path, source: Path, layout: Layout, add: Callable[[Path], None]) -> Path:
     root = place / "root"
     if root.exists():
         shutil.rmtree(root)
@@ -96,6 +109,7 @@ def _initramfs(place: Path, source: Path, layout: Layout) -> Path:
     )
     for test in selftests(layout):
         build_selftest(source, test["suite"], test["name"], root / "tests")
+    add(root)
     return _pack(root, place / "initramfs.cpio")
 
 
