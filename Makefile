@@ -15,7 +15,7 @@ export BASE LINUX PRISTINE FLAVOUR SIGNOFF
 tidemark = @PYTHONPATH=tools python3 -m tidemark
 source = --base "$$BASE" --linux "$$LINUX" --pristine "$$PRISTINE" --flavour "$$FLAVOUR"
 
-.PHONY: help base tree kernel run test shell series check-series lint upstream-tests
+.PHONY: help base tree kernel run test shell series check-series lint matrix upstream-tests
 .PHONY: check-harness clean python3
 
 help: ## this list
@@ -55,6 +55,9 @@ check-series: python3 ## build each commit of the series, boot the last
 
 lint: python3 ## checkpatch, sparse, W=1, kernel-doc, coccinelle and more
 	$(tidemark) lint $(source) $(ARGS)
+
+matrix: python3 ## compile the objects concerned in many configurations
+	$(tidemark) matrix $(source) $(ARGS)
 
 upstream-tests: python3 ## upstream's own tests of cgroups and memory, on both kernels
 	$(tidemark) upstream-tests $(source) $(ARGS)

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from . import config, packages, process
@@ -32,6 +33,17 @@ FIRST_COMPLAINTS = 10
 LAST_LINES = 20
 
 
+@dataclass(frozen=True)
+class Machine:
+    """What a kernel is for, and the prefix of the compiler where that is not this machine."""
+
+    arch: str = MACHINE
+    cross: str = ""
+
+
+HERE = Machine()
+
+
 def jobs() -> int:
     return len(os.sched_getaffinity(0))
 
@@ -46,7 +58,9 @@ def check_place(layout: Layout) -> None:
 class Kbuild:
     """One build directory of one source. The lock's descriptor stays open in what make starts."""
 
-    def __init__(self, name: str, source: Path, layout: Layout, lock: int) -> None:
+    def __init__(
+        self, name: str, source: Path, layout: Layout, lock: int, machine: Machine = HERE
+    ) -> None:
         self.name = name
         self.out = layout.build / "kernel" / name
         self.log = self.out / "build.log"
@@ -54,6 +68,7 @@ class Kbuild:
         self._source = source
         self._layout = layout
         self._lock = lock
+        self._machine = machine
 
     def start(self, afresh: bool = False) -> None:
         """Begin a new log, and with `afresh` a new build directory."""
@@ -74,9 +89,12 @@ class Kbuild:
         return granted
 
     def make(self, *arguments: str, timeout: float | None = None) -> None:
-        argv = ["make", "-C", str(self._source), f"O={self.out}", f"ARCH={MACHINE}"]
+        arch, cross = self._machine.arch, self._machine.cross
+        argv = ["make", "-C", str(self._source), f"O={self.out}", f"ARCH={arch}"]
+        if cross:
+            argv.append(f"CROSS_COMPILE={cross}")
         if packages.locate("ccache"):
-            argv += ["CC=ccache gcc", "HOSTCC=ccache gcc"]
+            argv += [f"CC=ccache {cross}gcc", "HOSTCC=ccache gcc"]
         env = process.environment(REPRODUCIBLE)
         env.setdefault("CCACHE_DIR", str(self._layout.build / "ccache"))
         try:

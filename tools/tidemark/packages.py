@@ -40,6 +40,7 @@ TOOLS = {
     "e2fsprogs": Tool("e2fsprogs", "mke2fs"),
     "flex": Tool("flex", "flex"),
     "gcc": Tool("gcc", "gcc"),
+    "gcc-arm64": Tool("gcc-aarch64-linux-gnu", "aarch64-linux-gnu-gcc"),
     "git": Tool("git", "git"),
     "gnupg": Tool("gnupg", "gpg"),
     "kmod": Tool("kmod", "depmod"),
