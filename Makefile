@@ -16,7 +16,7 @@ tidemark = @PYTHONPATH=tools python3 -m tidemark
 source = --base "$$BASE" --linux "$$LINUX" --pristine "$$PRISTINE" --flavour "$$FLAVOUR"
 
 .PHONY: help base tree kernel run test shell series check-series lint matrix upstream-tests
-.PHONY: check-harness clean python3
+.PHONY: check-all check-harness clean python3
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | \
@@ -61,6 +61,9 @@ matrix: python3 ## compile the objects concerned in many configurations
 
 upstream-tests: python3 ## upstream's own tests of cgroups and memory, on both kernels
 	$(tidemark) upstream-tests $(source) $(ARGS)
+
+check-all: python3 ## all that CI leaves out; takes hours
+	$(tidemark) check-all $(source) $(ARGS)
 
 check-harness: python3 ## unit tests of this harness
 	$(tidemark) check-harness $(source)

@@ -14,7 +14,7 @@ from . import base, kernel, report
 
 COMMANDS = (
     *("base", "tree", "kernel", "run", "test", "shell", "series", "check-series", "lint"),
-    *("matrix", "upstream-tests", "check-harness", "clean"),
+    *("matrix", "upstream-tests", "check-all", "check-harness", "clean"),
 )
 PRISTINE = {"": False, "0": False, "1": True}
 INTERRUPTED = 130
