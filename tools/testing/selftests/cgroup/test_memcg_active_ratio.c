@@ -156,14 +156,14 @@ static void read_range(int fd, long from, long bytes)
 
 static int resident_percent(void *map, long bytes)
 {
-	static unsigned char vec[MB(24) / PAGE_SIZE];
-	long i, found = 0;
+	static unsigned char vec[MB(24) / 4096];
+	long i, found = 0, pages = bytes / sysconf(_SC_PAGE_SIZE);
 
 	if (mincore(map, bytes, vec))
 		_exit(127);
-	for (i = 0; i < bytes / PAGE_SIZE; i++)
+	for (i = 0; i < pages; i++)
 		found += vec[i] & 1;
-	return found * 100 / (bytes / PAGE_SIZE);
+	return found * 100 / pages;
 }
 
 /*
