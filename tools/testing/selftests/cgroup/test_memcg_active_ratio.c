@@ -315,17 +315,18 @@ out:
 }
 
 /*
- * Runs in the cgroup: uses everything twice, more than fits. In pieces that are
- * larger than a folio: read twice on end, it counts as used once.
+ * Runs in the cgroup: uses everything twice, more than fits. The second time
+ * comes after another folio: read twice on end, one counts as used once.
  */
 static int read_all_twice(const char *cgroup, void *arg)
 {
 	int fd = open(stream_file, O_RDONLY);
 	long pos;
 
-	for (pos = 0; pos < stream_bytes; pos += MB(8)) {
-		read_range(fd, pos, MB(8));
-		read_range(fd, pos, MB(8));
+	for (pos = 0; pos < stream_bytes; pos += MB(2)) {
+		read_range(fd, pos, MB(2));
+		if (pos)
+			read_range(fd, pos - MB(2), MB(2));
 	}
 	return 0;
 }
