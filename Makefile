@@ -27,7 +27,7 @@ help: ## this list
 	@echo '  PRISTINE=1      the unpatched base (tree, kernel, run, shell)'
 	@echo '  FLAVOUR=debug   a kernel that looks for errors of its own (kernel, run, test, shell)'
 	@echo '  SIGNOFF=1       the series in your name, signed off (series)'
-	@echo '  ARGS=...        more options for run, test, shell, check-series and lint'
+	@echo '  ARGS=...        more options for run, test, shell, check-series, lint and what follows it'
 
 base: python3 ## fetch and unpack the base; prints its path
 	$(tidemark) base $(source)

@@ -56,7 +56,7 @@
  *
  *   - Of four generations, the eviction would not look at the second oldest as
  *     long as use-once data arrives in the oldest. What is in it would be
- *     protected too, so it moves to the oldest.
+ *     protected too, so it moves to the oldest, and keeps note of its use.
  *
  *   - The aging moves whole generations, and starts when the oldest holds too
  *     little. What the ratio protects is no reason to.
@@ -538,7 +538,7 @@ bool active_ratio_protect(struct lruvec *lruvec, struct folio *folio, int tier)
 	return true;
 }
 
-/* Moves folios from the third youngest generation to an older one. */
+/* Moves folios from the third youngest generation to the oldest. */
 static void active_ratio_merge(struct lruvec *lruvec, int zone)
 {
 	struct lru_gen_folio *lrugen = &lruvec->lrugen;
