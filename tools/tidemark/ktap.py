@@ -28,7 +28,7 @@ def parse(lines: Sequence[str], source: Path, place: Path, name: str) -> list[Ca
     report.unlink(missing_ok=True)
     log.write_text("\n".join(lines) + "\n")
     kunit = source / "tools" / "testing" / "kunit" / "kunit.py"
-    process.attempt([sys.executable, "-B", kunit, "parse", f"--json={report}", log], place)
+    process.attempt([sys.executable, kunit, "parse", f"--json={report}", log], place)
     return list(_cases(json.loads(report.read_text()), ())) if report.exists() else []
 
 

@@ -15,13 +15,16 @@ KEPT_PREFIXES = ("CCACHE_",)
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Keep what programs need and drop what would steer them, such as MAKEFLAGS or GIT_DIR."""
+    """Keep what programs need and drop what would steer them, such as MAKEFLAGS or GIT_DIR.
+
+    The kernel's Python tools must not leave their byte code in the prepared tree.
+    """
     kept = {
         name: value
         for name, value in os.environ.items()
         if name in KEPT or name.startswith(KEPT_PREFIXES)
     }
-    return {**kept, "LC_ALL": "C", **(extra or {})}
+    return {**kept, "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1", **(extra or {})}
 
 
 def output(
