@@ -26,9 +26,10 @@
  * folio belongs to, where the kernel's own rule takes those of the cgroup whose
  * limit is to be kept: a cgroup has its ratio also in a reclaim from all.
  *
- * Reclaim scans both lists in proportion to their sizes. With a ratio below
- * half, less would be deactivated than can become active meanwhile; so what is
- * too much is scanned at once, as far as that is no more than all else.
+ * Reclaim scans both lists in proportion to their sizes, and of each at least a
+ * folio. With a ratio below half, or with smaller folios on the active list than
+ * on the other, less would be deactivated than can become active meanwhile; so
+ * what is too much is scanned at once, up to a bit more than a large folio.
  *
  *
  *		Multi-gen LRU
@@ -45,10 +46,11 @@
  *     decides, does not matter.
  *
  *   - Without room, it competes with the tail of the second youngest: if that
- *     was not used since it got there, the two change places. If it was, it
- *     goes round once more, and the newcomer is evicted. So a stale working
- *     set gives way at the pace at which a new one shows up, and one that is
- *     larger than the ratio does not push itself out.
+ *     was not used since it got there, it is evicted in place of the newcomer.
+ *     If it was, it goes round once more, and the newcomer is evicted. So a
+ *     stale working set gives way at the pace at which a new one shows up, one
+ *     that is larger than the ratio does not push itself out, and reclaim gets
+ *     something of each two folios that it looks at.
  *
  *   - Above the ratio, because it was lowered or because file pages became
  *     fewer, the tail of the second youngest generation moves back to the
@@ -59,15 +61,17 @@
  *     protected too, so it moves to the oldest, and keeps note of its use.
  *
  *   - The aging moves whole generations, and starts when the oldest holds too
- *     little. What the ratio protects is no reason to.
+ *     little. What the ratio protects is no reason to. When the eviction has
+ *     left nothing that is not protected, the tail of the second youngest
+ *     generation moves to the oldest, rather than all of it at once.
  *
  * In the short time that a generation takes to pass when a lot is streamed,
  * most working sets are not seen twice. Their refaults tell: as on the classic
  * LRU, a shadow entry has the number of pages evicted so far in place of the
  * generation, and a folio that is read again before as many were evicted as
  * the lruvec has file pages counts as used again. Entries from before the
- * ratio was set, or after it was unset, are taken for another time; this
- * spoils a decision each, once.
+ * ratio was set, or after it was unset, or from before lru_gen was switched,
+ * are taken for another time; this spoils a decision each, once.
  *
  * All of it depends on what is in the lists at the moment of the decision, so
  * there is nothing to convert when a ratio changes, or when lru_gen does.
@@ -98,6 +102,9 @@
 
 /* At most so many folios are moved, or looked at, for one that asks. */
 #define ACTIVE_RATIO_BATCH	SWAP_CLUSTER_MAX
+
+/* Pages to deactivate at once: more than a folio has that may become active. */
+#define ACTIVE_RATIO_SCAN	((long)(512 + SWAP_CLUSTER_MAX))
 
 DEFINE_STATIC_KEY_FALSE(active_ratio_key);
 
@@ -243,29 +250,25 @@ static long active_ratio_excess(struct lruvec *lruvec)
 }
 
 /**
- * __active_ratio_exceeded - is more active than an lruvec's ratio protects?
+ * __active_ratio_deactivate - how many active file pages to scan at once
  * @lruvec: the lists, of one cgroup on one node
  *
- * Return: %true if file folios are to be deactivated.
+ * Return: as many as are too many, within bounds.
  */
-bool __active_ratio_exceeded(struct lruvec *lruvec)
+unsigned long __active_ratio_deactivate(struct lruvec *lruvec)
 {
-	return active_ratio_excess(lruvec) > 0;
+	return clamp(active_ratio_excess(lruvec), 0L, ACTIVE_RATIO_SCAN);
 }
 
 /**
- * __active_ratio_scan - have enough active file pages scanned
+ * __active_ratio_scan - have active file pages scanned if there are too many
  * @lruvec: lists that are held to a ratio
  * @nr: how many pages of each list are to be scanned
- *
- * All inactive pages that are scanned may become active.
  */
 void __active_ratio_scan(struct lruvec *lruvec, unsigned long *nr)
 {
-	unsigned long most = nr[LRU_ACTIVE_FILE] + nr[LRU_INACTIVE_FILE];
-	unsigned long excess = max(active_ratio_excess(lruvec), 0L);
-
-	nr[LRU_ACTIVE_FILE] = max(nr[LRU_ACTIVE_FILE], min(excess, most));
+	if (nr[LRU_INACTIVE_FILE] && active_ratio_excess(lruvec) > 0)
+		nr[LRU_ACTIVE_FILE] = max(nr[LRU_ACTIVE_FILE], 1UL);
 }
 
 /**
@@ -446,6 +449,17 @@ static void active_ratio_promote(struct lruvec *lruvec, struct folio *folio,
 	list_move(&folio->lru, &lrugen->folios[new_gen][LRU_GEN_FILE][zone]);
 }
 
+/* Unless the aging has just made it young. */
+static void active_ratio_make_oldest(struct lruvec *lruvec,
+				     struct folio *folio)
+{
+	int oldest = lru_gen_from_seq(lruvec->lrugen.min_seq[LRU_GEN_FILE]);
+	int gen = folio_lru_gen(folio);
+
+	if (gen != oldest && active_ratio_set_gen(folio, gen, oldest, 0))
+		lru_gen_update_size(lruvec, folio, gen, oldest);
+}
+
 /* Keeps note of its use, so that it need not be used twice again. */
 static void active_ratio_demote(struct lruvec *lruvec, struct folio *folio)
 {
@@ -467,20 +481,34 @@ static bool active_ratio_can_demote(struct folio *folio, int gen)
 		 (folio_test_dirty(folio) || folio_test_writeback(folio)));
 }
 
+static struct list_head *active_ratio_list(struct lruvec *lruvec,
+					   struct folio *folio)
+{
+	int gen = folio_lru_gen(folio);
+
+	return &lruvec->lrugen.folios[gen][LRU_GEN_FILE][folio_zonenum(folio)];
+}
+
 /* Puts it to the head of its list, which aging may have made another one. */
 static void active_ratio_rotate(struct lruvec *lruvec, struct folio *folio)
 {
-	int gen = folio_lru_gen(folio);
-	int zone = folio_zonenum(folio);
+	list_move(&folio->lru, active_ratio_list(lruvec, folio));
+}
 
-	list_move(&folio->lru, &lruvec->lrugen.folios[gen][LRU_GEN_FILE][zone]);
+/* Has it evicted next. */
+static void active_ratio_give_up(struct lruvec *lruvec, struct folio *folio)
+{
+	active_ratio_demote(lruvec, folio);
+	active_ratio_make_oldest(lruvec, folio);
+	list_move_tail(&folio->lru, active_ratio_list(lruvec, folio));
 }
 
 /**
  * active_ratio_turn - look at the tail of the second youngest generation
  * @lruvec: the lists
  * @zone: of which zone
- * @used: move it to the oldest generation even if it was used
+ * @used: let it age even if it was used; else it is up next for eviction, or
+ *	reclaim would not come to an end while there are others to compete
  *
  * What stays is moved out of the way, and not taken for used the next time
  * unless it was used again.
@@ -507,7 +535,10 @@ static long active_ratio_turn(struct lruvec *lruvec, int zone, bool used)
 		active_ratio_rotate(lruvec, folio);
 		return 0;
 	}
-	active_ratio_demote(lruvec, folio);
+	if (used)
+		active_ratio_demote(lruvec, folio);
+	else
+		active_ratio_give_up(lruvec, folio);
 	return folio_nr_pages(folio);
 }
 
@@ -552,8 +583,7 @@ static void active_ratio_merge(struct lruvec *lruvec, int zone)
 		return;
 	for (i = 0; i < ACTIVE_RATIO_BATCH && !list_empty(head); i++) {
 		folio = lru_to_folio(head);
-		if (active_ratio_set_gen(folio, gen, oldest, 0))
-			lru_gen_update_size(lruvec, folio, gen, oldest);
+		active_ratio_make_oldest(lruvec, folio);
 		active_ratio_rotate(lruvec, folio);
 	}
 }
@@ -576,6 +606,29 @@ void __active_ratio_trim(struct lruvec *lruvec)
 		for (i = 0; i < ACTIVE_RATIO_BATCH && excess > 0; i++)
 			excess -= active_ratio_turn(lruvec, zone, true);
 	}
+}
+
+/**
+ * __active_ratio_refill - leave something to evict, even of what is protected
+ * @lruvec: lists that are held to a ratio
+ *
+ * With nothing there, reclaim would have to make a new generation, and all that
+ * is protected would be old at once.
+ *
+ * Context: lru_lock is held.
+ */
+void __active_ratio_refill(struct lruvec *lruvec)
+{
+	unsigned long file = active_ratio_gens_size(lruvec, MAX_NR_GENS);
+	unsigned long active = active_ratio_gens_size(lruvec, MIN_NR_GENS);
+	long missing = ACTIVE_RATIO_BATCH - (file - active);
+	int i, zone;
+
+	if (!active_ratio_can_move(lruvec))
+		return;
+	for (zone = MAX_NR_ZONES - 1; zone >= 0; zone--)
+		for (i = 0; i < ACTIVE_RATIO_BATCH && missing > 0; i++)
+			missing -= active_ratio_turn(lruvec, zone, true);
 }
 
 /**

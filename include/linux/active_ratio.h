@@ -19,7 +19,7 @@ struct mem_cgroup;
 DECLARE_STATIC_KEY_FALSE(active_ratio_key);
 
 bool __active_ratio_governs(struct lruvec *lruvec);
-bool __active_ratio_exceeded(struct lruvec *lruvec);
+unsigned long __active_ratio_deactivate(struct lruvec *lruvec);
 bool __active_ratio_exceeded_below(struct lruvec *target);
 void __active_ratio_scan(struct lruvec *lruvec, unsigned long *nr);
 struct lruvec *__active_ratio_eviction_lruvec(struct lruvec *target,
@@ -40,20 +40,21 @@ static inline bool active_ratio_governs(struct lruvec *lruvec, bool file)
 }
 
 /**
- * active_ratio_deactivate - may active pages of this lruvec be deactivated?
- * @lruvec: the lists that are to be scanned
+ * active_ratio_deactivate - how many active pages of an lruvec to scan
+ * @lruvec: the lists
  * @file: those of file pages, rather than anonymous ones
  * @force: reclaim has failed without deactivating
- * @otherwise: what the kernel's own rule says
+ * @otherwise: what the kernel's own rule says, in pages
  *
- * Return: with a ratio, whether more file pages are active than it protects.
+ * Return: with a ratio, as many as there are above it, within bounds.
  */
-static inline bool active_ratio_deactivate(struct lruvec *lruvec, bool file,
-					   bool force, bool otherwise)
+static inline unsigned long active_ratio_deactivate(struct lruvec *lruvec,
+						    bool file, bool force,
+						    unsigned long otherwise)
 {
 	if (force || !active_ratio_governs(lruvec, file))
 		return otherwise;
-	return __active_ratio_exceeded(lruvec);
+	return __active_ratio_deactivate(lruvec);
 }
 
 /**
@@ -73,10 +74,9 @@ static inline bool active_ratio_inactive_is_low(struct lruvec *target,
 }
 
 /**
- * active_ratio_scan - have enough active file pages scanned to keep to a ratio
+ * active_ratio_scan - have active file pages scanned if there are too many
  * @lruvec: the lists
- * @nr: how many pages of each list are to be scanned; more of the active file
- *	pages if there are more than the ratio protects
+ * @nr: how many pages of each list are to be scanned
  */
 static inline void active_ratio_scan(struct lruvec *lruvec, unsigned long *nr)
 {
@@ -121,8 +121,9 @@ static inline bool active_ratio_governs(struct lruvec *lruvec, bool file)
 	return false;
 }
 
-static inline bool active_ratio_deactivate(struct lruvec *lruvec, bool file,
-					   bool force, bool otherwise)
+static inline unsigned long active_ratio_deactivate(struct lruvec *lruvec,
+						    bool file, bool force,
+						    unsigned long otherwise)
 {
 	return otherwise;
 }
@@ -155,6 +156,7 @@ static inline unsigned long active_ratio_reach(struct lruvec *lruvec, bool file,
 
 bool active_ratio_protect(struct lruvec *lruvec, struct folio *folio, int tier);
 void __active_ratio_trim(struct lruvec *lruvec);
+void __active_ratio_refill(struct lruvec *lruvec);
 unsigned long __active_ratio_kept(struct lruvec *lruvec);
 unsigned long __active_ratio_evicted(struct lruvec *lruvec, bool file,
 				     long nr_pages, unsigned long seq,
@@ -176,6 +178,18 @@ static inline void active_ratio_trim(struct lruvec *lruvec)
 }
 
 /**
+ * active_ratio_refill - leave something to evict, even of what is protected
+ * @lruvec: the lists
+ *
+ * Context: lru_lock is held.
+ */
+static inline void active_ratio_refill(struct lruvec *lruvec)
+{
+	if (active_ratio_governs(lruvec, true))
+		__active_ratio_refill(lruvec);
+}
+
+/**
  * active_ratio_kept - pages of which a ratio wants that they do not age
  * @lruvec: the lists
  *
@@ -185,6 +199,20 @@ static inline unsigned long active_ratio_kept(struct lruvec *lruvec)
 {
 	return active_ratio_governs(lruvec, true) ?
 		__active_ratio_kept(lruvec) : 0;
+}
+
+/**
+ * active_ratio_lets_age - may aging be run before eviction asks for it?
+ * @lruvec: the lists
+ * @level: no other kind of pages is behind that are to be evicted too
+ *
+ * For kernels that age when there is one generation above the active ones.
+ *
+ * Return: %false if there are pages of which a ratio wants that they do not age.
+ */
+static inline bool active_ratio_lets_age(struct lruvec *lruvec, bool level)
+{
+	return !level || !active_ratio_kept(lruvec);
 }
 
 /**
@@ -238,9 +266,18 @@ static inline void active_ratio_trim(struct lruvec *lruvec)
 {
 }
 
+static inline void active_ratio_refill(struct lruvec *lruvec)
+{
+}
+
 static inline unsigned long active_ratio_kept(struct lruvec *lruvec)
 {
 	return 0;
+}
+
+static inline bool active_ratio_lets_age(struct lruvec *lruvec, bool level)
+{
+	return true;
 }
 
 static inline unsigned long active_ratio_evicted(struct lruvec *lruvec,

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../kselftest.h"
 #include "cgroup_util.h"
 #include "memcg_knobs.h"
 
