@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 import tempfile
 import textwrap
+import threading
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -48,6 +49,12 @@ class RunTest(unittest.TestCase):
         self.assertIn("did not finish within", caught.exception.message)
         self.assertEqual(caught.exception.detail, ("the last words",))
 
+    def test_abandoned_from_another_thread(self) -> None:
+        ender = threading.Timer(0.5, vm.abandon)
+        ender.start()
+        self.assertIsNone(self.run_guest("exec sleep 60").status)
+        ender.join()
+
     def test_qemu_that_does_not_start_is_quoted(self) -> None:
         with self.assertRaises(Failure) as caught:
             self.run_guest('echo "qemu: no such machine" >&2; exit 1')
@@ -66,3 +73,10 @@ class CommandTest(unittest.TestCase):
         self.assertRegex(line, r"file=slow\.img,\S*throttling\.bps-total=30000000")
         self.assertRegex(line, r"file=a\.tar,\S*readonly=on")
         self.assertNotRegex(line, r"file=a\.tar,\S*throttling")
+
+    def test_icount_never_meets_kvm(self) -> None:
+        machine = vm.Machine(Path("k"), Path("i"), "bench", kvm=True, icount=True)
+        line = " ".join(vm.command(machine))
+        self.assertIn("-icount shift=1,sleep=off", line)
+        self.assertIn("-accel tcg -cpu max,-rdrand", line)
+        self.assertNotIn("kvm", line)
