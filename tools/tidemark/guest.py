@@ -4,7 +4,8 @@
 import argparse
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from . import base as bases
@@ -52,13 +53,26 @@ def machine(
     parameters: tuple[str, ...] = (),
     add: Callable[[Path], None] = _nothing,
 ) -> vm.Machine:
+    """The machine that a command's options ask for."""
+    plain = slow_machine(base, image, mode, parameters, add, args.flavour)
+    return replace(plain, cpus=args.cpus, kvm=args.kvm)
+
+
+def slow_machine(
+    base: Base,
+    image: Image,
+    mode: str,
+    parameters: tuple[str, ...] = (),
+    add: Callable[[Path], None] = _nothing,
+    flavour: str = kernel.PLAIN,
+) -> vm.Machine:
     """A machine with the guest's user space, a fresh slow disk and a disk that is a tarball.
 
     Others add files of their own to the user space.
     """
     layout = REPOSITORY
-    heavy = args.flavour != kernel.PLAIN
-    place = layout.build / "guest" / f"{base.label}-{f'{args.flavour}-' if heavy else ''}{mode}"
+    heavy = flavour != kernel.PLAIN
+    place = layout.build / "guest" / f"{base.label}-{f'{flavour}-' if heavy else ''}{mode}"
     place.mkdir(parents=True, exist_ok=True)
     disks = (
         vm.Disk(_slow_disk(place / "disk.img"), DISK_BYTES_PER_SECOND),
@@ -66,9 +80,7 @@ def machine(
     )
     initramfs = _initramfs(place, image.source, layout, add)
     memory = DEBUG_MEMORY_MIB if heavy else MEMORY_MIB
-    return vm.Machine(
-        image.path, initramfs, mode, disks, parameters, memory, cpus=args.cpus, kvm=args.kvm
-    )
+    return vm.Machine(image.path, initramfs, mode, disks, parameters, memory)
 
 
 def log(guest: vm.Machine) -> Path:
@@ -92,7 +104,8 @@ def build_selftest(source: Path, suite: str, name: str, destination: Path) -> No
     )
 
 
-def _initramfs(place: Path, source: Path, layout: Layout, add: Callable[[Path], None]) -> Path:
+def new_root(place: Path, scripts: Iterable[str]) -> Path:
+    """A root directory with busybox, init and what init may run."""
     root = place / "root"
     if root.exists():
         shutil.rmtree(root)
@@ -100,20 +113,30 @@ def _initramfs(place: Path, source: Path, layout: Layout, add: Callable[[Path], 
         (root / name).mkdir(parents=True)
     shutil.copy(BUSYBOX, root / "bin")
     shutil.copy(HERE / "init", root / "init")
-    programs.copy(MKFS, root)
-    for script in SCRIPTS:
-        shutil.copy(HERE / script, root / "tidemark" / script)
-    antagonist = root / "tidemark" / "antagonist"
+    for script in scripts:
+        shutil.copy(HERE / script, root / "tidemark" / Path(script).name)
+    return root
+
+
+def build_program(name: str, root: Path) -> None:
+    """Compile one of the guest's programs, named by its path below guest/."""
+    target = root / "tidemark" / Path(name).name
     process.output(
-        ["gcc", "-O2", "-Wall", "-Wextra", "-static", "-o", antagonist, HERE / "antagonist.c"]
+        ["gcc", "-O2", "-Wall", "-Wextra", "-static", "-o", target, HERE / f"{name}.c", "-lm"]
     )
+
+
+def _initramfs(place: Path, source: Path, layout: Layout, add: Callable[[Path], None]) -> Path:
+    root = new_root(place, SCRIPTS)
+    programs.copy(MKFS, root)
+    build_program("antagonist", root)
     for test in selftests(layout):
         build_selftest(source, test["suite"], test["name"], root / "tests")
     add(root)
-    return _pack(root, place / "initramfs.cpio")
+    return pack(root, place / "initramfs.cpio")
 
 
-def _pack(root: Path, archive: Path) -> Path:
+def pack(root: Path, archive: Path) -> Path:
     members = sorted(str(path.relative_to(root)) for path in root.rglob("*"))
     listing = archive.with_suffix(".list")
     listing.write_text("\n".join(members) + "\n")

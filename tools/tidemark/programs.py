@@ -14,12 +14,15 @@ MISSING = re.compile(r"^\s(\S+) => not found$", re.M)
 
 
 def copy(commands: Iterable[str], root: Path) -> None:
-    """Put the commands into /sbin of a root directory, and libraries where they are looked for."""
+    """Put commands, or programs by their path, into /sbin of a root directory.
+
+    Their libraries go where they are looked for.
+    """
     for command in commands:
         program = packages.locate(command)
         if not program:
             raise Failure(f"{command}: command not found")
-        _copy_file(Path(program), root / "sbin" / command)
+        _copy_file(Path(program), root / "sbin" / Path(command).name)
         for library in libraries(process.output(["ldd", program])):
             _copy_file(library, root / library.relative_to("/"))
 
