@@ -32,7 +32,8 @@ POSTING_FIGURES = {
     "limited": {"seconds": 3.8, "sd_percent": 0.25, "writer_mb_per_second": 55.4},
 }
 
-Row = Mapping[str, float]
+# Numbers, and under "dirty_bytes" a list of [seconds, bytes].
+Row = Mapping[str, Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

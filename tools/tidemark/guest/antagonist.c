@@ -10,7 +10,8 @@
  *
  * Prints one line of JSON: seconds that COMMAND took, bytes per second that the
  * writer wrote in the window, and the peak of dirty plus writeback bytes in
- * CGROUP's memory.stat, read every 50 ms from the writer's start to its end.
+ * CGROUP's memory.stat, read every 50 ms from the writer's start to its end;
+ * of these also [seconds, bytes] every 200 ms.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,6 +26,13 @@
 #include <unistd.h>
 
 #define SAMPLE_MS 50
+#define KEPT_MS 200
+#define MAX_KEPT 1000
+
+static struct {
+	long long ms, bytes;
+} kept[MAX_KEPT];
+static int kept_count;
 
 static volatile sig_atomic_t command_ended;
 static long long command_end_ms;
@@ -131,6 +139,18 @@ static long long file_bytes(const char *file)
 	return stat(file, &st) ? 0 : st.st_size;
 }
 
+static void keep(long long bytes)
+{
+	long long ms = now_ms();
+
+	if (kept_count == MAX_KEPT ||
+	    (kept_count && ms < kept[kept_count - 1].ms + KEPT_MS))
+		return;
+	kept[kept_count].ms = ms;
+	kept[kept_count].bytes = bytes;
+	kept_count++;
+}
+
 /* Sleeps to the next sample or @until, whichever is first, and takes it. */
 static void sample(int stat_fd, long long until, long long *peak)
 {
@@ -141,12 +161,13 @@ static void sample(int stat_fd, long long until, long long *peak)
 	bytes = stat_fd < 0 ? 0 : dirty_bytes(stat_fd);
 	if (bytes > *peak)
 		*peak = bytes;
+	keep(bytes);
 }
 
 int main(int argc, char **argv)
 {
 	long long start, end, written, peak = 0;
-	int settle, window, stat_fd = -1;
+	int settle, window, stat_fd = -1, i;
 	char stat_path[512];
 	pid_t writer = -1;
 
@@ -190,6 +211,10 @@ int main(int argc, char **argv)
 	}
 	printf("{\"seconds\": %.3f, ", (command_end_ms - start) / 1000.0);
 	printf("\"writer_bytes_per_second\": %lld, ", written * 1000 / (end - start));
-	printf("\"peak_dirty_bytes\": %lld}\n", peak);
+	printf("\"peak_dirty_bytes\": %lld, \"dirty_bytes\": [", peak);
+	for (i = 0; stat_fd >= 0 && i < kept_count; i++)
+		printf("%s[%.1f, %lld]", i ? ", " : "",
+		       (kept[i].ms - kept[0].ms) / 1000.0, kept[i].bytes);
+	printf("]}\n");
 	return 0;
 }
