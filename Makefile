@@ -7,16 +7,17 @@ LINUX ?=
 PRISTINE ?=
 FLAVOUR ?= vm
 SIGNOFF ?=
+NAME ?=
 ARGS ?=
 
 # Passed on through the environment: no value can break the shell's quoting.
-export BASE LINUX PRISTINE FLAVOUR SIGNOFF
+export BASE LINUX PRISTINE FLAVOUR SIGNOFF NAME
 
 tidemark = @PYTHONPATH=tools python3 -m tidemark
 source = --base "$$BASE" --linux "$$LINUX" --pristine "$$PRISTINE" --flavour "$$FLAVOUR"
 
-.PHONY: help base tree kernel run test shell series check-series lint matrix upstream-tests
-.PHONY: check-all check-harness clean python3
+.PHONY: help base tree kernel run test shell bench bench-list readme-results series check-series
+.PHONY: lint matrix upstream-tests check-all check-harness clean python3
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | \
@@ -24,10 +25,11 @@ help: ## this list
 	@echo
 	@echo '  BASE=6.12       kernel to build on, one of:' $(notdir $(wildcard bases/*))
 	@echo '  LINUX=path      take the base from this kernel tree, git checkout or tarball'
-	@echo '  PRISTINE=1      the unpatched base (tree, kernel, run, shell)'
+	@echo '  PRISTINE=1      the unpatched base (tree, kernel, run, shell; bench: against itself)'
 	@echo '  FLAVOUR=debug   a kernel that looks for errors of its own (kernel, run, test, shell)'
 	@echo '  SIGNOFF=1       the series in your name, signed off (series)'
-	@echo '  ARGS=...        more options for run, test, shell, check-series, lint and what follows it'
+	@echo '  NAME=...        one of bench-list (bench)'
+	@echo '  ARGS=...        more options for run, test, shell, bench, check-series, lint and below'
 
 base: python3 ## fetch and unpack the base; prints its path
 	$(tidemark) base $(source)
@@ -46,6 +48,15 @@ test: python3 ## run every KUnit suite and kselftest in the guest
 
 shell: python3 ## a shell in the patched guest; Ctrl-A X leaves it
 	$(tidemark) shell $(source) $(ARGS)
+
+bench: python3 ## benchmarks of base and patched kernel; NAME= runs one
+	$(tidemark) bench $(source) --name "$$NAME" $(ARGS)
+
+bench-list: python3 ## what each benchmark does, and how long it takes
+	$(tidemark) bench-list $(source)
+
+readme-results: python3 ## put the last results of bench into the README
+	$(tidemark) readme-results $(source)
 
 series: python3 ## mails for the list, with a cover letter; prints their directory
 	$(tidemark) series $(source) --signoff "$$SIGNOFF"

@@ -13,8 +13,9 @@ from typing import NoReturn
 from . import base, kernel, report
 
 COMMANDS = (
-    *("base", "tree", "kernel", "run", "test", "shell", "series", "check-series", "lint"),
-    *("matrix", "upstream-tests", "check-all", "check-harness", "clean"),
+    *("base", "tree", "kernel", "run", "test", "shell", "bench", "bench-list", "readme-results"),
+    *("series", "check-series", "lint", "matrix", "upstream-tests", "check-all", "check-harness"),
+    "clean",
 )
 PRISTINE = {"": False, "0": False, "1": True}
 INTERRUPTED = 130

@@ -50,6 +50,16 @@ def output(
     return done.stdout
 
 
+def answer(argv: Sequence[str | Path], question: str) -> str:
+    """What the program prints when it reads the question."""
+    done = subprocess.run(argv, env=environment(), input=question, capture_output=True, text=True)
+    if done.returncode:
+        raise Failure(
+            f"`{_line(argv)}` failed with status {done.returncode}", done.stderr.splitlines()[-20:]
+        )
+    return done.stdout
+
+
 def attempt(argv: Sequence[str | Path], cwd: Path) -> int:
     """Run a program for the files that it writes, and return its status."""
     return subprocess.run(

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs the benchmarks on base and patched kernel, and shows the old postings' figures beside ours.
+
+With PRISTINE=1 it compares the base with itself, which shows how far to trust it.
+"""
+
+import argparse
+import os
+
+from . import base as bases
+from . import guest, kernel, packages, vm
+from .layout import REPOSITORY
+from .measure import catalogue, guests, page, results, table
+from .report import Failure, progress
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--name", default="", help="one benchmark (default: all)")
+    parser.add_argument("--boots", type=int, help="of each variant (default: the benchmark's own)")
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=len(os.sched_getaffinity(0)),
+        help="guests at a time where the clock is the guest's (default: one a CPU)",
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    chosen = catalogue.named(args.name)
+    if args.jobs < 1:
+        raise Failure(f"--jobs {args.jobs}: at least one is needed")
+    if args.boots is not None and args.boots < 2:
+        raise Failure(f"--boots {args.boots}: a spread needs at least two")
+    tools = [tool for benchmark in chosen for tool in benchmark.tools]
+    packages.require(
+        [*kernel.TOOLS, *guest.TOOLS, *vm.TOOLS, *page.TOOLS, *tools],
+        bases.required_packages(args.base, args.linux),
+    )
+    base = bases.obtain(args.base, args.linux)
+    pristine = kernel.build(base, pristine=True)
+    if args.pristine:
+        compared = guests.Kernels(base, pristine)
+        chosen = tuple(benchmark.of_base_alone() for benchmark in chosen)
+    else:
+        compared = guests.Kernels(base, pristine, kernel.build(base))
+    label = f"{base.label}{'-pristine' if args.pristine else ''}"
+    file = results.path(label, REPOSITORY)
+    for benchmark in chosen:
+        progress(f"{benchmark.name}: {benchmark.title}, about {benchmark.minutes} min")
+        result = guests.run(benchmark, compared, args.boots or benchmark.boots, args.jobs)
+        results.store(file, results.load(file) | {benchmark.name: result})
+        print(f"\n{table.heading(benchmark, result)}\n")
+        print(table.table(benchmark, result), flush=True)
+    print(f"\n{table.LEGEND}")
+    report = page.write(file.with_name("report.html"), results.load(file))
+    names = (REPOSITORY.relative(file), REPOSITORY.relative(report))
+    progress(f"the same figures are in {names[0]}, plots in {names[1]}")
+    return 0

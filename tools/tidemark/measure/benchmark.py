@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a benchmark is: which guests it boots on which kernel, and how to read what they print."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..report import Failure
+
+FIGURE = re.compile(r"figure (\S+) (\S+) (.+)")
+SAMPLE = re.compile(r"sample (\S+) (\S+) (.+)")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A column of the tables: one of the two kernels, and what is set there."""
+
+    name: str
+    pristine: bool = False
+    parameters: tuple[str, ...] = ()
+
+
+BASE = Variant("base", pristine=True)
+PATCHED = Variant("patched")
+# The base once more: what differs then is noise.
+AGAIN = Variant("again", pristine=True)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A boot. Its name begins the names of its rows."""
+
+    name: str = ""
+    parameters: tuple[str, ...] = ()
+    memory_mib: int = 1024
+    cpus: int = 2
+
+
+@dataclass(frozen=True)
+class Posting:
+    """What the old posting tells, and figures of it by the row that they stand beside."""
+
+    source: str
+    figures: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one boot measured: for each row of a variant its unit and values, and its curves."""
+
+    rows: dict[tuple[str, str], tuple[str, list[float]]] = field(default_factory=dict)
+    curves: dict[tuple[str, str], list[tuple[float, float]]] = field(default_factory=dict)
+
+    def add(self, variant: str, row: str, unit: str, value: float) -> None:
+        self.rows.setdefault((variant, row), (unit, []))[1].append(value)
+
+    def add_point(self, variant: str, curve: str, x: float, y: float) -> None:
+        self.curves.setdefault((variant, curve), []).append((x, y))
+
+
+def read_figures(variant: str, setting: str, lines: Sequence[str]) -> Reading:
+    """`figure VALUE UNIT ROW` and `sample X Y CURVE`; anything else is an error of the guest's."""
+    reading = Reading()
+    prefix = f"{setting}: " if setting else ""
+    for line in lines:
+        try:
+            if found := FIGURE.fullmatch(line):
+                reading.add(variant, prefix + found[3], found[2], float(found[1]))
+            elif found := SAMPLE.fullmatch(line):
+                point = float(found[1]), float(found[2])
+                reading.add_point(variant, prefix + found[3], *point)
+            else:
+                raise ValueError
+        except ValueError as error:
+            text = f"the guest printed something else than a result: {line}"
+            raise Failure(text) from error
+    return reading
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """Boots each variant in each setting so many times, and puts the results into one table.
+
+    Under icount, guest time counts instructions; otherwise the guest has a slow disk, and time
+    is the host's. The headline is a pattern for the rows that the README shows. What reads the
+    results may fill further columns than those of the variants.
+    """
+
+    name: str
+    title: str
+    about: str
+    minutes: int
+    program: str
+    headline: str
+    variants: tuple[Variant, ...] = (BASE, PATCHED)
+    further_columns: tuple[str, ...] = ()
+    settings: tuple[Setting, ...] = (Setting(),)
+    boots: int = 3
+    icount: bool = True
+    parameters: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    posting: Posting | None = None
+    plotted: tuple[str, ...] = ()
+    read: Callable[[str, str, Sequence[str]], Reading] = read_figures
+
+    def of_base_alone(self) -> "Benchmark":
+        return replace(self, variants=(BASE, AGAIN), further_columns=())
+
+    def is_telling(self, row: str) -> bool:
+        return bool(re.fullmatch(self.headline, row))
+
+    @property
+    def column_names(self) -> list[str]:
+        return [*(variant.name for variant in self.variants), *self.further_columns]
+
+
+def null_blk(disks: int = 1, *more: str) -> tuple[str, ...]:
+    """Kernel parameters for disks whose time is the guest's."""
+    words = (f"nr_devices={disks}", "bs=4096", "queue_mode=2", "submit_queues=1", *more)
+    return tuple(f"null_blk.{word}" for word in words)
+
+
+MEMORY_DISK = (
+    *null_blk(1, "gb=2", "memory_backed=1", "irqmode=0", "no_sched=1"),
+    "bench.disk=ext4",
+)

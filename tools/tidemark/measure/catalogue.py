@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0
+"""All benchmarks, in the order in which they run."""
+
+from ..report import Failure
+from . import controller, dirty, disks, thresholds, throttle
+from .benchmark import Benchmark
+
+BENCHMARKS = (
+    *dirty.BENCHMARKS,
+    *thresholds.BENCHMARKS,
+    *disks.BENCHMARKS,
+    *controller.BENCHMARKS,
+    *throttle.BENCHMARKS,
+)
+
+
+def named(name: str) -> tuple[Benchmark, ...]:
+    """The benchmark of that name, or all for none."""
+    if not name:
+        return BENCHMARKS
+    found = tuple(benchmark for benchmark in BENCHMARKS if benchmark.name == name)
+    if not found:
+        known = ", ".join(benchmark.name for benchmark in BENCHMARKS)
+        raise Failure(f"NAME={name}: no such benchmark; there is: {known}")
+    return found

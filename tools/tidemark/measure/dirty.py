@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Dirty limits: what they cost, and what they are for (Greg Thelen's postings, 2010 and 2011)."""
+
+from collections.abc import Sequence
+
+from .. import run
+from .benchmark import (
+    BASE,
+    MEMORY_DISK,
+    PATCHED,
+    Benchmark,
+    Posting,
+    Reading,
+    Setting,
+    Variant,
+)
+
+MIB = 1 << 20
+LIMITED = "limited"
+
+FAULTS_POSTING = Posting(
+    "[PATCH v5 0/9] memcg: per cgroup dirty page accounting, 2011-02-25;\n"
+    "  million faults per second on 16 CPUs, without -> with the patches",
+    {
+        "alone: root, read fault": "0.366 -> 0.347",
+        "alone: root, write fault": "0.316 -> 0.322",
+        "alone: child, read fault": "0.368 -> 0.342",
+        "alone: child, write fault": "0.309 -> 0.323",
+        "parallel: root, read fault": "0.342 -> 0.327",
+        "parallel: root, write fault": "0.301 -> 0.303",
+        "parallel: child, read fault": "0.347 -> 0.327",
+        "parallel: child, write fault": "0.301 -> 0.305",
+    },
+)
+UNPACK_POSTING = Posting(
+    "Greg Thelen, memcg: per cgroup dirty page accounting, 2010; without -> with a limit",
+    {
+        "beside dd: unpacking": "12.2 -> 3.8",
+        "beside dd: dd's rate": "59.7 -> 55.4",
+    },
+)
+
+FAULTS = Benchmark(
+    name="dirty-faults",
+    title="faults on file pages and writes, with and without dirty limits (2010)",
+    about="map a page of a file, touch it, unmap it; write pages and cut them off",
+    minutes=4,
+    program="faults",
+    variants=(BASE, PATCHED, Variant(LIMITED, parameters=("bench.limit=512M",))),
+    settings=(Setting("alone", cpus=1), Setting("parallel", ("bench.parallel=1",))),
+    parameters=MEMORY_DISK,
+    commands=("mkfs.ext4",),
+    headline=".*",
+    posting=FAULTS_POSTING,
+)
+
+
+def read_scenario(variant: str, _: str, lines: Sequence[str]) -> Reading:
+    """What the scenario of `make run` prints; its limited writer has a column of its own."""
+    reading = Reading()
+    for condition, rows in run.parse(lines).items():
+        column = variant
+        place = "alone" if condition == "alone" else "beside dd"
+        if condition == "limited":
+            column = LIMITED
+        for row in rows:
+            reading.add(column, f"{place}: unpacking", "s", row["seconds"])
+            if condition != "alone":
+                _add_writer(reading, column, place, row)
+    return reading
+
+
+def _add_writer(reading: Reading, column: str, place: str, row: run.Row) -> None:
+    reading.add(column, f"{place}: dd's rate", "MB/s", row["writer_bytes_per_second"] / 1e6)
+    peak = row["peak_dirty_bytes"] / MIB
+    reading.add(column, f"{place}: peak of dirty and writeback", "MiB", peak)
+    for at, dirty in row["dirty_bytes"]:
+        reading.add_point(column, "dirty and writeback of dd's cgroup, MiB", at, dirty / MIB)
+
+
+UNPACK = Benchmark(
+    name="dirty-unpack",
+    title="unpacking a tarball beside an endless writer, with and without a dirty limit (2010)",
+    about="the scenario of `make run`, on a disk of 30 MB/s",
+    minutes=7,
+    program="run",
+    further_columns=(LIMITED,),
+    boots=4,
+    icount=False,
+    parameters=("tidemark.repeats=1", f"tidemark.limit={run.LIMIT_BYTES}", "kunit.enable=0"),
+    headline=".*",
+    posting=UNPACK_POSTING,
+    read=read_scenario,
+)
+
+BENCHMARKS = (FAULTS, UNPACK)

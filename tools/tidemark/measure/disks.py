@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Waiting for memory, and the working set: many disks and 256 MiB (two postings of 2010)."""
+
+from .benchmark import Benchmark, Posting, Setting, null_blk
+
+# More than fits into memory, and the same with few disks and many.
+TOTAL_MIB = 400
+DISK = ("gb=1", "irqmode=2", "completion_nsec=10000", "mbps=50")
+
+
+def _setting(name: str, disks: int, *words: str) -> Setting:
+    parameters = (*null_blk(disks, *DISK), f"bench.disks={disks}", *words)
+    return Setting(name, parameters, memory_mib=256)
+
+
+WAITING = Benchmark(
+    name="waiting",
+    title="parallel sequential writers and readers, one a disk, 256 MiB of memory (2010)",
+    about="4, 8 and 16 disks of 50 MB/s; stalls in direct reclaim, kswapd, pages reclaimed",
+    minutes=8,
+    program="disks",
+    settings=tuple(
+        _setting(f"{disks} disks", disks, f"bench.mib={TOTAL_MIB // disks}", "bench.phases=wdr")
+        for disks in (4, 8, 16)
+    ),
+    headline=r".*: (writers|readers, caches dropped)(, direct reclaim)?",
+    plotted=("by direct reclaim", "by kswapd"),
+    posting=Posting(
+        "throughput +40 %, +58 % and +42 %, in 2010, against a kernel that slept in\n"
+        "  congestion_wait(); the base does not"
+    ),
+)
+
+RATIO = Benchmark(
+    name="ratio",
+    title="parallel readers after writers, and after dropping caches (2010)",
+    about="16 disks of 50 MB/s, 256 MiB; writes, reads, reads without caches; the knob at 25",
+    minutes=6,
+    program="disks",
+    parameters=("bench.ratio=25",),
+    settings=tuple(
+        _setting(lru, 16, "bench.mib=20", "bench.phases=wwrdr", f"bench.lru={number}")
+        for lru, number in (("classic", 0), ("MGLRU", 1))
+    ),
+    headline=r".*: (writers|readers, (after writers|caches dropped))(, direct reclaim)?",
+    posting=Posting(
+        "vm.active_inactive_ratio, 2010: readers after writers had lost 60 %",
+        {"classic: readers, after writers": "-60 %"},
+    ),
+)
+
+BENCHMARKS = (WAITING, RATIO)

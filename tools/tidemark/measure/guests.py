@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs a benchmark's guests: base and patched take turns, and every boot is a fresh one."""
+
+import re
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import console, guest, process, programs, vm
+from ..base import Base
+from ..kernel import Image
+from ..layout import REPOSITORY
+from ..report import Failure, working
+from . import results
+from .benchmark import AGAIN, Benchmark, Reading, Setting, Variant
+from .results import Result
+
+TIMEOUT_SECONDS = 900
+# What would make one boot differ from the next, or tick in the background.
+STEADY = (
+    *("loglevel=4", "kunit.enable=0", "nowatchdog", "tsc=reliable", "nokaslr", "norandmaps"),
+    *("random.trust_cpu=0", "transparent_hugepage=never"),
+)
+# Under icount another size of memory gives each boot another layout, and its own timing.
+SEED_MIB = 2
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """What is compared: the base's image, and ours unless the base is alone."""
+
+    base: Base
+    pristine: Image
+    patched: Image | None = None
+
+    def of(self, variant: Variant) -> Image:
+        if variant.pristine or self.patched is None:
+            return self.pristine
+        return self.patched
+
+
+@dataclass(frozen=True)
+class _Boot:
+    variant: Variant
+    setting: Setting
+    seed: int
+
+    @property
+    def label(self) -> str:
+        return " ".join(part for part in (self.variant.name, self.setting.name) if part)
+
+
+def run(benchmark: Benchmark, kernels: Kernels, boots: int, jobs: int) -> Result:
+    """Measure, with several guests at a time where their clock is not the host's."""
+    begun = time.monotonic()
+    place = REPOSITORY.build / "guest" / f"{kernels.base.label}-bench-{benchmark.name}"
+    place.mkdir(parents=True, exist_ok=True)
+    initramfs = _initramfs(benchmark, place) if benchmark.icount else None
+    queue = list(_boots(benchmark, boots))
+    workers = jobs if benchmark.icount else 1
+    readings: list[Reading] = []
+    with (
+        working(f"{benchmark.name}", lambda: f"{len(readings)} of {len(queue)} boots"),
+        ThreadPoolExecutor(workers) as pool,
+    ):
+        asked = [pool.submit(_measure, benchmark, boot, kernels, initramfs) for boot in queue]
+        try:
+            for answer in asked:
+                readings.append(answer.result())
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            vm.abandon()
+            raise
+    about = {
+        "release": kernels.pristine.release,
+        "origin": kernels.base.origin,
+        "boots": boots,
+        "seconds": round(time.monotonic() - begun),
+    }
+    return results.gather(benchmark, readings, about)
+
+
+def _boots(benchmark: Benchmark, boots: int) -> Iterator[_Boot]:
+    """Variants take turns, so that a machine that grows slower or faster meets all alike."""
+    for seed in range(1, boots + 1):
+        for setting in benchmark.settings:
+            for variant in benchmark.variants:
+                yield _Boot(variant, setting, seed + (boots if variant == AGAIN else 0))
+
+
+def _measure(
+    benchmark: Benchmark, boot: _Boot, kernels: Kernels, initramfs: Path | None
+) -> Reading:
+    image = kernels.of(boot.variant)
+    if initramfs:
+        machine = _steady_machine(benchmark, boot, image, initramfs)
+        place = initramfs.parent
+    else:
+        machine = guest.slow_machine(
+            kernels.base, image, benchmark.program, _words(benchmark, boot)
+        )
+        place = machine.initramfs.parent
+    name = re.sub(r"\W+", "-", f"{boot.label} {boot.seed}")
+    outcome = vm.run(machine, place / f"{name}.log", TIMEOUT_SECONDS, lambda _: None)
+    console.require_quiet(outcome)
+    if outcome.status:
+        raise Failure(
+            f"{benchmark.name}: {boot.label} failed in the guest; its console ends with",
+            outcome.console[-20:],
+        )
+    return benchmark.read(boot.variant.name, boot.setting.name, outcome.results)
+
+
+def _words(benchmark: Benchmark, boot: _Boot) -> tuple[str, ...]:
+    return (*benchmark.parameters, *boot.setting.parameters, *boot.variant.parameters)
+
+
+def _steady_machine(benchmark: Benchmark, boot: _Boot, image: Image, initramfs: Path) -> vm.Machine:
+    words = (f"bench.program={benchmark.program}", f"bench.seed={boot.seed}")
+    return vm.Machine(
+        image.path,
+        initramfs,
+        "bench",
+        parameters=(*STEADY, *words, *_words(benchmark, boot)),
+        memory_mib=boot.setting.memory_mib + SEED_MIB * boot.seed,
+        cpus=boot.setting.cpus,
+        icount=True,
+    )
+
+
+def _initramfs(benchmark: Benchmark, place: Path) -> Path:
+    """Only what this benchmark runs: its guests may have little memory."""
+    root = guest.new_root(place, ["bench/bench"])
+    guest.build_program(f"bench/{benchmark.program}", root)
+    commands = [_path_of(command) for command in benchmark.commands]
+    programs.copy(commands, root)
+    if "cc1" in benchmark.commands:
+        source = guest.HERE / "bench" / f"{benchmark.program}.c"
+        text = process.output(["gcc", "-E", "-P", source])
+        (root / "tidemark" / "compiled.i").write_text(text)
+    return guest.pack(root, place / "initramfs.cpio")
+
+
+def _path_of(command: str) -> str:
+    """The compiler proper is not on any PATH."""
+    if command != "cc1":
+        return command
+    return process.output(["gcc", f"-print-prog-name={command}"]).strip()

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Medians, their spread, and ratios that are only told where the spread allows it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+# Where the noise is larger than this, "no difference" would claim too much.
+FINE = 0.01
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The median of what several boots measured, and (largest - smallest) / median."""
+
+    median: float
+    spread: float | None
+    count: int
+
+    @property
+    def noise(self) -> float | None:
+        """How far off the median may be: the fewer boots, the less of the spread they saw."""
+        if self.spread is None:
+            return None
+        return self.spread * (1 + 2 / (self.count - 1))
+
+
+def summary(values: Sequence[float]) -> Summary:
+    """One boot has no spread, and a median of 0 has none unless all are 0."""
+    middle = median(values)
+    width = max(values) - min(values)
+    count = len(values)
+    if count < 2 or (middle == 0 and width):
+        return Summary(middle, None, count)
+    return Summary(middle, width / abs(middle) if width else 0.0, count)
+
+
+def noise(base: Summary, ours: Summary) -> float | None:
+    """How far off a ratio may be."""
+    if base.noise is None or ours.noise is None:
+        return None
+    return max(base.noise, ours.noise)
+
+
+def ratio(base: Summary, ours: Summary) -> float | None:
+    """Ours to the base's: 1 where the two do not differ, None where nothing can be said.
+
+    A difference that is no larger than the noise is not told. A half differs from 1 as much
+    as twice does.
+    """
+    limit = noise(base, ours)
+    if limit is None or base.median == 0 or ours.median == 0:
+        return None
+    value = ours.median / base.median
+    if max(value, 1 / value) - 1 > limit:
+        return value
+    return 1.0 if limit <= FINE else None

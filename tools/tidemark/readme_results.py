@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Takes the last results of `make bench` over into results/ and the README."""
+
+import argparse
+
+from .layout import REPOSITORY
+from .measure import readme, results
+from .report import Failure, progress
+
+
+def main(args: argparse.Namespace) -> int:
+    measured = results.path(args.base, REPOSITORY)
+    if not measured.exists():
+        raise Failure(f"{REPOSITORY.relative(measured)}: not there yet: run `make bench`")
+    found = results.load(measured)
+    path = REPOSITORY.root / "README.md"
+    text = readme.replaced(path.read_text(), found)
+    kept = results.committed(args.base, REPOSITORY)
+    results.store(kept, {name: results.without_curves(result) for name, result in found.items()})
+    path.write_text(text)
+    progress(f"{REPOSITORY.relative(kept)} and README.md are up to date")
+    return 0
