@@ -22,7 +22,7 @@
 #include "memcg_dirty_util.h"
 
 #define LRU_GEN_FILE	"/sys/kernel/mm/lru_gen/enabled"
-#define TRACING		"/sys/kernel/debug/tracing"
+#define TRACING		"/sys/kernel/tracing"
 #define CYCLES			50
 #define SLOWEST_SMALL_MS	1000
 #define SLOWEST_RECLAIM_MS	500

@@ -14,7 +14,7 @@
 #include <dirent.h>
 
 #define CHUNK	65536
-#define TRACING	"/sys/kernel/debug/tracing"
+#define TRACING	"/sys/kernel/tracing"
 #define EVENTS	TRACING "/events/vmscan/mm_vmscan_direct_reclaim_"
 
 static char chunk[CHUNK] __attribute__((aligned(4096)));

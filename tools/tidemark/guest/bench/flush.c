@@ -12,7 +12,7 @@
 #include "bench.h"
 
 #define CGROUP	CGROUPS "/deep"
-#define TRACING	"/sys/kernel/debug/tracing"
+#define TRACING	"/sys/kernel/tracing"
 /* Longer than the kernel takes to flush everything once. */
 #define PERIOD_MS	5000
 
