@@ -12,11 +12,12 @@ def main(args: argparse.Namespace) -> int:
     measured = results.path(args.base, REPOSITORY)
     if not measured.exists():
         raise Failure(f"{REPOSITORY.relative(measured)}: not there yet: run `make bench`")
-    found = results.load(measured)
-    path = REPOSITORY.root / "README.md"
-    text = readme.replaced(path.read_text(), found)
     kept = results.committed(args.base, REPOSITORY)
-    results.store(kept, {name: results.without_curves(result) for name, result in found.items()})
+    before = results.load(kept) if kept.exists() else {}
+    last = {name: results.without_curves(found) for name, found in results.load(measured).items()}
+    path = REPOSITORY.root / "README.md"
+    text = readme.replaced(path.read_text(), {**before, **last})
+    results.store(kept, {**before, **last})
     path.write_text(text)
     progress(f"{REPOSITORY.relative(kept)} and README.md are up to date")
     return 0
