@@ -8,7 +8,7 @@ import argparse
 import os
 
 from . import base as bases
-from . import guest, kernel, packages, vm
+from . import guest, kbuild, kernel, packages, vm
 from .layout import REPOSITORY
 from .measure import catalogue, guests, page, results, table
 from .report import Failure, progress
@@ -27,13 +27,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     chosen = catalogue.named(args.name)
+    if args.flavour != kernel.PLAIN:
+        raise Failure(f"FLAVOUR={args.flavour}: such a kernel tells nothing about cost")
     if args.jobs < 1:
         raise Failure(f"--jobs {args.jobs}: at least one is needed")
     if args.boots is not None and args.boots < 2:
         raise Failure(f"--boots {args.boots}: a spread needs at least two")
     tools = [tool for benchmark in chosen for tool in benchmark.tools]
     packages.require(
-        [*kernel.TOOLS, *guest.TOOLS, *vm.TOOLS, *page.TOOLS, *tools],
+        [*kbuild.TOOLS, *guest.TOOLS, *vm.TOOLS, *page.TOOLS, *tools],
         bases.required_packages(args.base, args.linux),
     )
     base = bases.obtain(args.base, args.linux)
