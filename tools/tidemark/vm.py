@@ -141,7 +141,7 @@ def _processor(machine: Machine) -> list[str]:
 
     With a thread for each, QEMU 7.2 lets a CPU run into the breakpoint of a static key's
     switching after it is gone ("Oops: int3"): switching vm.numa_stat beside page faults kills
-    the pristine 6.12 and 7.3 within a second.
+    the pristine 6.12 within a second.
     """
     if machine.icount:
         return ["-accel", "tcg", "-cpu", ICOUNT_CPU, *ICOUNT]

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -71,6 +72,17 @@ long cg_dirty(const char *cgroup)
 		return -1;
 	return count_in(stat, "\nfile_dirty ", "\ntotal_dirty ") +
 	       count_in(stat, "\nfile_writeback ", "\ntotal_writeback ");
+}
+
+/* Since 6.16. A write or readahead then takes many pages at a time. */
+bool ext4_has_large_folios(void)
+{
+	struct utsname name;
+	int major, minor;
+
+	if (uname(&name) || sscanf(name.release, "%d.%d", &major, &minor) != 2)
+		return false;
+	return major > 6 || (major == 6 && minor >= 16);
 }
 
 /* Watches @cgroup until @pid ends, and returns the peak of its dirty bytes. */

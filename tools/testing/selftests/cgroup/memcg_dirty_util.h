@@ -32,4 +32,6 @@ void find_root(char *root, size_t len);
 void slow_down(const char *cgroup);
 bool can_write_back(void);
 
+bool ext4_has_large_folios(void);
+
 #endif

@@ -179,13 +179,14 @@ static int compare_int(const void *a, const void *b)
  * Runs in the cgroup: reads the set, then a piece of the stream, over and over.
  * Halfway through the rounds that do not count yet, @arg is what to write to
  * lru_gen, if anything. Exits with the share of the set that was still there at
- * the next round: the median, as a reclaimer that finds nothing, because all that
- * is inactive is being read, may take what is active, once in many rounds.
+ * the next round, in the mean. Where folios are large, the median: a reclaimer
+ * that finds nothing, because all that is inactive is being read, may take what
+ * is active, once in many rounds.
  */
 static int read_set_beside_stream(const char *cgroup, void *arg)
 {
 	int set = open(set_file, O_RDONLY), stream = open(stream_file, O_RDONLY);
-	int i, percent[8];
+	int i, sum = 0, percent[8];
 	const int warm = arg ? 8 : 4, rounds = warm + ARRAY_SIZE(percent);
 	long pos = 0;
 	void *map;
@@ -194,14 +195,18 @@ static int read_set_beside_stream(const char *cgroup, void *arg)
 	if (set < 0 || stream < 0 || map == MAP_FAILED)
 		return 127;
 	for (i = 0; i < rounds; i++) {
-		if (i >= warm)
+		if (i >= warm) {
 			percent[i - warm] = resident_percent(map, set_bytes);
+			sum += percent[i - warm];
+		}
 		if (arg && i == warm / 2 && write_text(LRU_GEN_FILE, arg, 1) != 1)
 			return 127;
 		read_range(set, 0, set_bytes);
 		read_range(stream, pos, stream_step);
 		pos += stream_step;
 	}
+	if (!ext4_has_large_folios())
+		return sum / (rounds - warm);
 	qsort(percent, ARRAY_SIZE(percent), sizeof(*percent), compare_int);
 	return percent[ARRAY_SIZE(percent) / 2 - 1];
 }

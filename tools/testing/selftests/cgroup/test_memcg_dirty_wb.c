@@ -123,12 +123,14 @@ static int check_clean(const char *cgroup)
 }
 
 /*
- * 32 writers at once do not exceed the limit together. In pages, as each may by
- * the folio that it writes to.
+ * 32 writers at once do not exceed the limit together. In pages where folios are
+ * large, as each writer may by the folio that it writes to.
  */
 static int test_many_writers(const char *root)
 {
-	struct writes writes = { .bytes = MB(3), .chunk = 4096 };
+	struct writes writes = {
+		.bytes = MB(3), .chunk = ext4_has_large_folios() ? 4096 : CHUNK,
+	};
 	char *cgroup = create_cgroup(root, "dirty_many");
 	pid_t pid[32] = {};
 	char name[32][32];
