@@ -26,8 +26,8 @@
  *	chosen such that this is a 64th of the limit at most: see
  *	memcg_dirty_batch(). While no cgroup has a limit, a static key keeps all
  *	of this off the path; and updates of other statistics never come here.
- *	Where only one domain counts, which is the common case, updates find this
- *	CPU's part of it in a single step (->only).
+ *	Where only one domain counts, or none, which are the common cases, updates
+ *	find this CPU's part of it, or of a sink, in a single step (->only).
  *
  * Setting a limit while pages are dirty
  *
@@ -122,6 +122,11 @@ static unsigned long memcg_dirty_gen;
 /* Whatever is added here, the sum is further above @low than @width. */
 static DEFINE_PER_CPU(struct memcg_dirty_percpu, memcg_dirty_none) = {
 	.low = { LONG_MIN, LONG_MIN },
+};
+
+/* Here, it never is: nobody wants to know what has no limit on its path. */
+static DEFINE_PER_CPU(struct memcg_dirty_percpu, memcg_dirty_unlimited) = {
+	.width = ULONG_MAX,
 };
 
 /* Accounting */
@@ -344,7 +349,7 @@ void memcg_dirty_count(struct mem_cgroup *memcg, enum memcg_dirty_item item,
  * memcg_dirty_account_slow - finish what the update path has begun
  * @memcg: the memory cgroup whose statistics are about to change
  * @pcpu: where the update path has counted: this CPU's part of a domain, or
- *	memcg_dirty_none
+ *	of memcg_dirty_none
  * @item: what changes
  * @nr_pages: the change, in pages
  *
@@ -579,18 +584,23 @@ static void memcg_dirty_clear_only(void)
 	}
 }
 
-/* Where only one domain counts, updates can take the short way. */
+/* ->only for who counts in @up */
+static struct memcg_dirty_percpu __percpu *
+memcg_dirty_find_only(const struct memcg_dirty_domain *up)
+{
+	if (!up)
+		return &memcg_dirty_unlimited;
+	return memcg_dirty_next(up) ? &memcg_dirty_none : up->pcpu;
+}
+
+/* Where one domain counts at most, updates can take the short way. */
 static void memcg_dirty_set_only(void)
 {
 	struct memcg_dirty_percpu __percpu *only;
-	struct memcg_dirty_domain *up;
 	struct mem_cgroup *memcg;
 
 	list_for_each_entry(memcg, &memcg_dirty_memcgs, dirty.node) {
-		up = memcg_dirty_nearest(memcg);
-		only = &memcg_dirty_none;
-		if (up && !memcg_dirty_next(up))
-			only = up->pcpu;
+		only = memcg_dirty_find_only(memcg_dirty_nearest(memcg));
 		/* What it points to is set up: a grace period has gone by. */
 		WRITE_ONCE(memcg->dirty.only, only);
 		cond_resched();
@@ -804,14 +814,18 @@ int memcg_dirty_alloc(struct mem_cgroup *memcg)
  * memcg_dirty_online - place a new memory cgroup under the limits above it
  * @memcg: a cgroup that has no pages and no children yet
  *
+ * There is none above the root cgroup, nor can it have one.
+ *
  * Context: cgroup_mutex is held.
  */
 void memcg_dirty_online(struct mem_cgroup *memcg)
 {
 	struct mem_cgroup *parent = parent_mem_cgroup(memcg);
 
-	if (!parent)
+	if (!parent) {
+		memcg->dirty.only = &memcg_dirty_unlimited;
 		return;
+	}
 	mutex_lock(&memcg_dirty_mutex);
 	rcu_assign_pointer(memcg->dirty.up, memcg_dirty_nearest(parent));
 	memcg->dirty.only = parent->dirty.only;

@@ -36,7 +36,7 @@ struct memcg_dirty_join {
  * @low: the lowest that @sum may become before it is folded; the middle between
  *	this and the highest is what the domain's shared count has of it
  * @width: by how much the highest is above @low
- * @domain: the domain; NULL in memcg_dirty_none
+ * @domain: the domain; NULL in memcg_dirty_none and memcg_dirty_unlimited
  * @join: since when @sum counts in the next domain up
  */
 struct memcg_dirty_percpu {
@@ -170,8 +170,9 @@ void memcg_dirty_wake_subtrees(void);
  * This is inlined where the statistics change: a call costs as much as all that
  * is done here.
  *
- * ->only of a cgroup without a single domain to count in is memcg_dirty_none,
- * in which a batch has always come together.
+ * ->only of a cgroup with more than one domain to count in is memcg_dirty_none,
+ * in which a batch has always come together. Without any, it is
+ * memcg_dirty_unlimited, where that never happens.
  *
  * Context: as for memcg_dirty_count().
  */

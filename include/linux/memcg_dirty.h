@@ -63,7 +63,7 @@ struct memcg_dirty_setting {
  * @up: the domain of the nearest limited cgroup, this one included; NULL if
  *	there is none. Read under RCU on the update path.
  * @only: the CPUs' parts of @up if that is the only domain that counts this
- *	cgroup's pages; elsewhere one that makes updates look at @up
+ *	cgroup's pages, or of a sink if none does; else has updates look at @up
  * @join: per CPU, from which point on this cgroup's pages count in @up
  * @domain: this cgroup's own domain; NULL without a limit of its own
  * @left: pages that freed children had left in the count of this cgroup's

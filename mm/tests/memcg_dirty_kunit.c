@@ -107,19 +107,40 @@ static void memcg_dirty_test_fold_both(struct kunit *test)
 	KUNIT_EXPECT_LE(test, memcg_dirty_read_dirty(domain), 1000UL - i / 2);
 }
 
-/* Where there is no single domain, each update goes the long way. */
+static const long memcg_dirty_test_changes[] = {
+	1, -1, 512, -512, INT_MAX, INT_MIN, 0
+};
+
+/* Where there are several domains, each update goes the long way. */
 static void memcg_dirty_test_none(struct kunit *test)
 {
-	static const long changes[] = { 1, -1, 512, -512, INT_MAX, INT_MIN, 0 };
+	const long *changes = memcg_dirty_test_changes;
 	struct memcg_dirty_percpu none = *raw_cpu_ptr(&memcg_dirty_none);
 	int i;
 
 	KUNIT_EXPECT_NULL(test, none.domain);
-	for (i = 0; i < ARRAY_SIZE(changes); i++) {
+	for (i = 0; i < ARRAY_SIZE(memcg_dirty_test_changes); i++) {
 		KUNIT_EXPECT_TRUE(test, memcg_dirty_add(&none, MEMCG_DIRTY,
 							changes[i]));
 		KUNIT_EXPECT_TRUE(test, memcg_dirty_add(&none, MEMCG_WRITEBACK,
 							changes[i]));
+	}
+}
+
+/* Where there is none, no update does. */
+static void memcg_dirty_test_unlimited(struct kunit *test)
+{
+	const long *changes = memcg_dirty_test_changes;
+	struct memcg_dirty_percpu sink = *raw_cpu_ptr(&memcg_dirty_unlimited);
+	int i;
+
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_find_only(NULL) ==
+				&memcg_dirty_unlimited);
+	for (i = 0; i < ARRAY_SIZE(memcg_dirty_test_changes); i++) {
+		KUNIT_EXPECT_FALSE(test, memcg_dirty_add(&sink, MEMCG_DIRTY,
+							 changes[i]));
+		KUNIT_EXPECT_FALSE(test, memcg_dirty_add(&sink, MEMCG_WRITEBACK,
+							 changes[i]));
 	}
 }
 
@@ -252,6 +273,7 @@ static struct kunit_case memcg_dirty_cases[] = {
 	KUNIT_CASE(memcg_dirty_test_stacked),
 	KUNIT_CASE(memcg_dirty_test_fold_both),
 	KUNIT_CASE(memcg_dirty_test_none),
+	KUNIT_CASE(memcg_dirty_test_unlimited),
 	KUNIT_CASE(memcg_dirty_test_exact),
 	KUNIT_CASE(memcg_dirty_test_note),
 	KUNIT_CASE(memcg_dirty_test_negative),
