@@ -250,13 +250,27 @@ void memcg_dirty_note(struct memcg_dirty_domain *domain)
 	unsigned long total = memcg_dirty_read_total(domain);
 	unsigned long dirty = min(memcg_dirty_read_dirty(domain), total);
 	unsigned long limit = READ_ONCE(domain->limit);
-	int near = total >= limit - limit / 16;
+	unsigned long margin = READ_ONCE(domain->margin);
+	int near = total + margin >= limit - limit / 16;
 
 	memcg_dirty_raise_peak(&domain->peak[MEMCG_DIRTY], dirty);
 	memcg_dirty_raise_peak(&domain->peak[MEMCG_WRITEBACK], total - dirty);
 	memcg_dirty_raise_peak(&domain->peak[MEMCG_DIRTY_TOTAL], total);
 	if (near != READ_ONCE(domain->near) && near != xchg(&domain->near, near))
 		atomic_add(near ? 1 : -1, &memcg_dirty_nr_near);
+}
+
+/*
+ * How large are the folios that tasks dirty? Kernel threads are not looked at:
+ * one makes all that is left of a removed cgroup its parent's in a single update.
+ */
+static void memcg_dirty_note_folio(struct memcg_dirty_domain *domain,
+				   enum memcg_dirty_item item, long nr_pages)
+{
+	if (item != MEMCG_DIRTY || current->flags & PF_KTHREAD)
+		return;
+	if (nr_pages > (long)READ_ONCE(domain->largest[0]))
+		WRITE_ONCE(domain->largest[0], nr_pages);
 }
 
 /*
@@ -290,8 +304,10 @@ static void memcg_dirty_add_all(struct memcg_dirty_domain *domain,
 
 	for (; domain; domain = rcu_dereference_sched(domain->up)) {
 		pcpu = this_cpu_ptr(domain->pcpu);
-		if (memcg_dirty_add(pcpu, item, nr_pages))
-			memcg_dirty_fold(domain, pcpu);
+		if (!memcg_dirty_add(pcpu, item, nr_pages))
+			continue;
+		memcg_dirty_note_folio(domain, item, nr_pages);
+		memcg_dirty_fold(domain, pcpu);
 	}
 }
 
@@ -359,10 +375,12 @@ void memcg_dirty_account_slow(struct mem_cgroup *memcg,
 			      struct memcg_dirty_percpu *pcpu,
 			      enum memcg_dirty_item item, long nr_pages)
 {
-	if (pcpu->domain)
-		memcg_dirty_fold(pcpu->domain, pcpu);
-	else
+	if (!pcpu->domain) {
 		memcg_dirty_count(memcg, item, nr_pages);
+		return;
+	}
+	memcg_dirty_note_folio(pcpu->domain, item, nr_pages);
+	memcg_dirty_fold(pcpu->domain, pcpu);
 }
 
 /* Reading */

@@ -96,6 +96,11 @@ struct memcg_dirty_shared {
  * @background: background writeback is to run above this many dirty pages
  * @shared: devices whose shared writeback the subtree has dirtied pages for
  * @wanted_at: when a writer last wanted shared writeback to go on, in jiffies
+ * @epoch: the last epoch in which @writers grew
+ * @writers: a bit for each task that looked at the limit, in that epoch and in
+ *	the one before
+ * @largest: pages of the largest folio that a task has dirtied since, and before
+ * @margin: pages of the limit to keep free for what such tasks may add at once
  * @seed: pages that were dirty or under writeback when counting began
  * @node: on the list of all domains; RCU
  * @rcu: for freeing it
@@ -114,6 +119,10 @@ struct memcg_dirty_domain {
 	unsigned long background;
 	struct memcg_dirty_shared shared[MEMCG_DIRTY_NR_SHARED];
 	unsigned long wanted_at;
+	unsigned long epoch;
+	unsigned long writers[2];
+	unsigned long largest[2];
+	unsigned long margin;
 	long seed[NR_MEMCG_DIRTY_ITEMS];
 	struct list_head node;
 	struct rcu_head rcu;

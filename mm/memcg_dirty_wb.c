@@ -31,7 +31,16 @@
  *	allowed when it looked last. With many tasks, or with large folios, that
  *	adds up to more than a small limit has room for. So from the last 16th
  *	of a limit on, they look again after a MEMCG_DIRTY_POLL-th of the room
- *	that is left, down to every page.
+ *	that is left, down to every page; and once there is none, before the
+ *	first, where the kernel asks at all before a page is dirtied.
+ *
+ *	Between the look and the page, a task may have to wait, for a CPU or for
+ *	the journal, and so may many. A page each is not much; a large folio each
+ *	is. So a margin is kept free below the limit: the number of tasks that
+ *	have looked lately, times the pages of the largest folio that was dirtied.
+ *	All count who look, however little is dirty: a few large folios later, a
+ *	small limit may be reached. The background limit is lowered in proportion,
+ *	for writeback and throttling to have as much of a range.
  *
  * Room for reclaim
  *
@@ -86,7 +95,10 @@
 /* Close to a limit, a task looks again after one part in this many of the room. */
 #define MEMCG_DIRTY_POLL	64UL
 
-/* How long a cgroup counts as writing after it was last seen to. */
+/* The margin for tasks that have looked is at most one part in this many. */
+#define MEMCG_DIRTY_MARGIN	2UL
+
+/* How long a cgroup, or a task, counts as writing after it was last seen to. */
 #define MEMCG_DIRTY_EPOCH	HZ
 
 /*
@@ -128,9 +140,65 @@ static struct mem_cgroup *memcg_dirty_get_writer(struct bdi_writeback *wb)
 /* Counts and limits */
 
 /**
+ * memcg_dirty_margin - room for what writers add after they have looked
+ * @limit: the limit, in pages
+ * @nr_writers: how many tasks write at once
+ * @largest: how many pages each may add at once
+ *
+ * Return: in pages.
+ */
+static unsigned long memcg_dirty_margin(unsigned long limit,
+					unsigned int nr_writers,
+					unsigned long largest)
+{
+	return min(nr_writers * largest, limit / MEMCG_DIRTY_MARGIN);
+}
+
+/*
+ * Who writes now may have dirtied its folios long ago; so these are kept for
+ * another epoch, however old.
+ */
+static void memcg_dirty_turn_writers(struct memcg_dirty_domain *domain)
+{
+	/* Before jiffies, or a later epoch could be taken for an earlier one. */
+	unsigned long last = smp_load_acquire(&domain->epoch);
+	unsigned long epoch = jiffies / MEMCG_DIRTY_EPOCH;
+	unsigned long old;
+
+	if (last == epoch || cmpxchg(&domain->epoch, last, epoch) != last)
+		return;
+	old = xchg(&domain->writers[0], 0);
+	WRITE_ONCE(domain->writers[1], last + 1 == epoch ? old : 0);
+	WRITE_ONCE(domain->largest[1], xchg(&domain->largest[0], 0));
+}
+
+/*
+ * Have the margin follow from who writes. More tasks than there are bits in a
+ * word are not told apart.
+ */
+static void memcg_dirty_note_writer(struct memcg_dirty_domain *domain)
+{
+	unsigned long *writers = domain->writers, *largest = domain->largest;
+	unsigned int bit = current->pid % BITS_PER_LONG;
+	unsigned long margin;
+
+	memcg_dirty_turn_writers(domain);
+	if (!test_bit(bit, writers))
+		set_bit(bit, writers);
+	margin = memcg_dirty_margin(READ_ONCE(domain->limit),
+				    hweight_long(READ_ONCE(writers[0]) |
+						 READ_ONCE(writers[1])),
+				    max(READ_ONCE(largest[0]),
+					READ_ONCE(largest[1])));
+	if (margin != READ_ONCE(domain->margin))
+		WRITE_ONCE(domain->margin, margin);
+}
+
+/**
  * memcg_dirty_hold - the threshold that keeps a limit
  * @limit: the limit, in pages
- * @error: what the count may be wrong by, in pages
+ * @error: what has to be left below it, in pages: for what the count may be
+ *	wrong by, and for writers that have looked already
  *
  * balance_dirty_pages() wants limits that fit 32 bits: domain_dirty_limits()
  * caps its own likewise.
@@ -165,20 +233,31 @@ static unsigned long memcg_dirty_gauge(const struct memcg_dirty_domain *domain,
 	return memcg_dirty_error(domain->batch, nr_cpus);
 }
 
+/* A background limit, below @thresh as it was below @hard. All fit 32 bits. */
+static unsigned long memcg_dirty_scale(unsigned long background,
+				       unsigned long thresh, unsigned long hard)
+{
+	background = div64_u64((u64)background * thresh, hard);
+	return min(background, thresh - 1);
+}
+
 /* ->thresh is 0 if there is a background limit only. */
 static void memcg_dirty_set_state(struct memcg_dirty_state *state,
 				  const struct memcg_dirty_domain *domain)
 {
 	unsigned long limit = READ_ONCE(domain->limit);
 	unsigned long background = READ_ONCE(domain->background);
-	unsigned long error;
+	unsigned long error, margin;
 
 	error = memcg_dirty_gauge(domain, min(limit, 2 * background), state);
 	state->thresh = 0;
 	state->bg_thresh = min_t(unsigned long, background, UINT_MAX - 1);
 	if (limit != PAGE_COUNTER_MAX) {
-		state->thresh = memcg_dirty_hold(limit, error);
-		state->bg_thresh = min(background, state->thresh - 1);
+		margin = READ_ONCE(domain->margin);
+		state->thresh = memcg_dirty_hold(limit, error + margin);
+		state->bg_thresh = memcg_dirty_scale(state->bg_thresh,
+						     state->thresh,
+						     state->thresh + margin);
 	}
 	state->over_bg = state->dirty > state->bg_thresh;
 }
@@ -260,16 +339,16 @@ static void memcg_dirty_mark_active(struct mem_cgroup *memcg)
 /**
  * memcg_dirty_is_light - is a cgroup to be spared what others have dirtied?
  * @state: a limit that it writes under
+ * @thresh: the same with the margin, which is for others to fill
  * @own: its own dirty and writeback pages
  * @nr_active: the number of cgroups that write under that limit
  *
  * Return: %true if it is far below its share, and the limit holds.
  */
 static bool memcg_dirty_is_light(const struct memcg_dirty_state *state,
-				 unsigned long own, unsigned int nr_active)
+				 unsigned long thresh, unsigned long own,
+				 unsigned int nr_active)
 {
-	unsigned long thresh = state->thresh;
-
 	return own <= thresh / MEMCG_DIRTY_LIGHT / nr_active &&
 	       memcg_dirty_used(state) <= thresh + thresh / MEMCG_DIRTY_PRECISION;
 }
@@ -321,15 +400,20 @@ static bool memcg_dirty_one_state(struct mem_cgroup *memcg,
 				  struct memcg_dirty_state *state)
 {
 	struct memcg_dirty_domain *domain = rcu_dereference(memcg->dirty.domain);
+	unsigned long thresh;
 
 	if (!domain)
 		return false;
+	/* Flushers ask as well. */
+	if (!(current->flags & PF_KTHREAD))
+		memcg_dirty_note_writer(domain);
 	memcg_dirty_set_state(state, domain);
 	state->cgroup = cgroup_id(memcg->css.cgroup);
 	if (!state->thresh ||
 	    memcg_dirty_used(state) <= memcg_dirty_freerun(state))
 		return true;
-	if (memcg_dirty_is_light(state, memcg_dirty_own_used(writer),
+	thresh = state->thresh + READ_ONCE(domain->margin);
+	if (memcg_dirty_is_light(state, thresh, memcg_dirty_own_used(writer),
 				 memcg_dirty_nr_active(memcg)))
 		memcg_dirty_spare(state);
 	return true;
@@ -535,22 +619,25 @@ bool __memcg_dirty_wb_state(struct bdi_writeback *wb,
 
 /**
  * memcg_dirty_interval - how many pages until a task is to look again
- * @limit: the limit, in pages
- * @used: what counts against it, in pages
+ * @thresh: what it is held to, in pages
+ * @used: what counts against that, in pages
  *
- * Return: 1 or more.
+ * Return: 0 if no room is left: then it is to look before it dirties any.
  */
-static unsigned long memcg_dirty_interval(unsigned long limit,
+static unsigned long memcg_dirty_interval(unsigned long thresh,
 					  unsigned long used)
 {
-	return (limit - min(limit, used)) / MEMCG_DIRTY_POLL + 1;
+	return DIV_ROUND_UP(thresh - min(thresh, used), MEMCG_DIRTY_POLL);
 }
 
 static int memcg_dirty_poll_domain(const struct memcg_dirty_domain *domain,
 				   int ratelimit)
 {
+	unsigned long thresh = memcg_dirty_hold(READ_ONCE(domain->limit),
+						READ_ONCE(domain->margin));
+
 	return min_t(unsigned long, ratelimit,
-		     memcg_dirty_interval(READ_ONCE(domain->limit),
+		     memcg_dirty_interval(thresh,
 					  memcg_dirty_read_total(domain)));
 }
 

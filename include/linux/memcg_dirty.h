@@ -204,7 +204,7 @@ static inline bool memcg_dirty_shared_over_bg(struct bdi_writeback *wb)
  * @wb: the bdi_writeback that it writes to
  * @ratelimit: how many it may for all else
  *
- * Return: fewer when a limit is near, down to one page; at most @ratelimit.
+ * Return: fewer when a limit is near, 0 when it is reached; at most @ratelimit.
  */
 static inline int memcg_dirty_poll(struct bdi_writeback *wb, int ratelimit)
 {

@@ -177,6 +177,17 @@ static void memcg_dirty_test_note(struct kunit *test)
 	memcg_dirty_reset_peaks(domain);
 	KUNIT_EXPECT_EQ(test, domain->peak[MEMCG_DIRTY], 49UL);
 	KUNIT_EXPECT_EQ(test, domain->peak[MEMCG_DIRTY_TOTAL], 50UL);
+
+	/* The margin counts, and may be left over from a larger limit. */
+	domain->margin = 1000;
+	memcg_dirty_note(domain);
+	KUNIT_EXPECT_TRUE(test, domain->near);
+	domain->margin = 100;
+	memcg_dirty_note(domain);
+	KUNIT_EXPECT_TRUE(test, domain->near);
+	domain->margin = 99;
+	memcg_dirty_note(domain);
+	KUNIT_EXPECT_FALSE(test, domain->near);
 }
 
 /* A count below zero is an artefact of reading; nobody is to see it. */

@@ -64,6 +64,53 @@ static void memcg_dirty_test_hold(struct kunit *test)
 			(unsigned long)UINT_MAX);
 }
 
+static void memcg_dirty_test_margin(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, memcg_dirty_margin(4096, 0, 0), 0UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_margin(4096, 1, 1), 1UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_margin(4096, 32, 16), 512UL);
+	/* Half of the limit stays, whatever comes. */
+	KUNIT_EXPECT_EQ(test, memcg_dirty_margin(1024, 64, 512), 512UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_margin(1, 64, 512), 0UL);
+}
+
+/* Each task that looks counts once, and for one epoch after its last look. */
+static void memcg_dirty_test_writers(struct kunit *test)
+{
+	struct memcg_dirty_domain *domain;
+
+	domain = kunit_kzalloc(test, sizeof(*domain), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, domain);
+	domain->limit = 4096;
+	domain->epoch = jiffies / MEMCG_DIRTY_EPOCH - 1;
+	domain->writers[0] = ~BIT(current->pid % BITS_PER_LONG);
+	domain->largest[0] = 16;
+	memcg_dirty_note_writer(domain);
+	KUNIT_EXPECT_EQ(test, domain->margin, 16UL * BITS_PER_LONG);
+	/* The tasks of before are gone, and so are their folios. */
+	domain->epoch--;
+	domain->largest[0] = 1;
+	memcg_dirty_note_writer(domain);
+	KUNIT_EXPECT_EQ(test, domain->margin, 1UL);
+	/* Of long ago, only how large folios are is still of use. */
+	domain->epoch -= 2;
+	domain->writers[0] = ULONG_MAX;
+	domain->largest[0] = 512;
+	memcg_dirty_note_writer(domain);
+	KUNIT_EXPECT_EQ(test, domain->margin, 512UL);
+}
+
+/* Throttling and writeback keep their range below the limit. */
+static void memcg_dirty_test_scale(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, memcg_dirty_scale(2048, 4096, 4096), 2048UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_scale(2048, 2048, 4096), 1024UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_scale(4095, 2048, 4096), 2047UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_scale(1, 1, 1), 0UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_scale(UINT_MAX - 1, UINT_MAX, UINT_MAX),
+			UINT_MAX - 1UL);
+}
+
 /* A quarter of the fair share, for as long as the limit holds. */
 static void memcg_dirty_test_light(struct kunit *test)
 {
@@ -72,16 +119,16 @@ static void memcg_dirty_test_light(struct kunit *test)
 		.bg_thresh = 3200
 	};
 
-	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 0, 1));
-	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 1600, 1));
-	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_light(&state, 1601, 1));
-	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 800, 2));
-	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_light(&state, 801, 2));
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 6400, 0, 1));
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 6400, 1600, 1));
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_light(&state, 6400, 1601, 1));
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 6400, 800, 2));
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_light(&state, 6400, 801, 2));
 	/* A 64th beyond the limit, but no more. */
 	state.writeback += 100;
-	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 0, 1));
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 6400, 0, 1));
 	state.writeback++;
-	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_light(&state, 0, 1));
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_light(&state, 6400, 0, 1));
 }
 
 /* Who is spared may pass, and more than that is not hidden. */
@@ -120,11 +167,13 @@ static void memcg_dirty_test_active(struct kunit *test)
 
 static void memcg_dirty_test_interval(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 0), 101UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 6336), 2UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 6337), 1UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 6400), 1UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 9000), 1UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 0), 100UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 6335), 2UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 6336), 1UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 6399), 1UL);
+	/* Who has dirtied none yet looks, too. */
+	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 6400), 0UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 9000), 0UL);
 }
 
 static void memcg_dirty_test_room(struct kunit *test)
@@ -138,6 +187,9 @@ static struct kunit_case memcg_dirty_wb_cases[] = {
 	KUNIT_CASE(memcg_dirty_test_tighter),
 	KUNIT_CASE(memcg_dirty_test_tighten),
 	KUNIT_CASE(memcg_dirty_test_hold),
+	KUNIT_CASE(memcg_dirty_test_margin),
+	KUNIT_CASE(memcg_dirty_test_writers),
+	KUNIT_CASE(memcg_dirty_test_scale),
 	KUNIT_CASE(memcg_dirty_test_light),
 	KUNIT_CASE(memcg_dirty_test_spare),
 	KUNIT_CASE(memcg_dirty_test_active),

@@ -40,7 +40,6 @@ static const char *const other_file = "test_memcg_dirty_wb_other.tmp";
 struct writes {
 	const char *file;
 	long bytes;
-	long chunk;	/* bytes at a time; 0 for CHUNK */
 	int pause_ms;
 	int slowest_ms;
 };
@@ -49,16 +48,15 @@ struct writes {
 static int do_writes(const char *cgroup, void *arg)
 {
 	const struct writes *writes = arg;
-	const long chunk = writes->chunk ? writes->chunk : CHUNK;
 	long bytes, start, took;
 	static char buf[CHUNK];
 	int fd = open(writes->file, O_CREAT | O_WRONLY | O_TRUNC, 0600);
 
 	if (fd < 0)
 		return 1;
-	for (bytes = 0; !writes->bytes || bytes < writes->bytes; bytes += chunk) {
+	for (bytes = 0; !writes->bytes || bytes < writes->bytes; bytes += CHUNK) {
 		start = now_ms();
-		if (write(fd, buf, chunk) != chunk)
+		if (write(fd, buf, CHUNK) != CHUNK)
 			return 2;
 		took = now_ms() - start;
 		if (writes->slowest_ms && took > writes->slowest_ms) {
@@ -122,15 +120,10 @@ static int check_clean(const char *cgroup)
 	return left ? -1 : 0;
 }
 
-/*
- * 32 writers at once do not exceed the limit together. In pages where folios are
- * large, as each writer may by the folio that it writes to.
- */
+/* 32 writers at once do not exceed the limit together. */
 static int test_many_writers(const char *root)
 {
-	struct writes writes = {
-		.bytes = MB(3), .chunk = ext4_has_large_folios() ? 4096 : CHUNK,
-	};
+	struct writes writes = { .bytes = MB(3) };
 	char *cgroup = create_cgroup(root, "dirty_many");
 	pid_t pid[32] = {};
 	char name[32][32];
