@@ -5,11 +5,11 @@ from .benchmark import Benchmark, Posting, Setting, null_blk
 
 # More than fits into memory, and the same with few disks and many.
 TOTAL_MIB = 400
-DISK = ("gb=1", "irqmode=2", "completion_nsec=10000", "mbps=50")
+DISK = ("gb=1", "irqmode=2", "completion_nsec=10000")
 
 
-def _setting(name: str, disks: int, *words: str) -> Setting:
-    parameters = (*null_blk(disks, *DISK), f"bench.disks={disks}", *words)
+def _setting(name: str, disks: int, speed: int, *words: str) -> Setting:
+    parameters = (*null_blk(disks, *DISK, f"mbps={speed}"), f"bench.disks={disks}", *words)
     return Setting(name, parameters, memory_mib=256)
 
 
@@ -20,7 +20,7 @@ WAITING = Benchmark(
     minutes=8,
     program="disks",
     settings=tuple(
-        _setting(f"{disks} disks", disks, f"bench.mib={TOTAL_MIB // disks}", "bench.phases=wdr")
+        _setting(f"{disks} disks", disks, 50, f"bench.mib={TOTAL_MIB // disks}", "bench.phases=wdr")
         for disks in (4, 8, 16)
     ),
     headline=r".*: (writers|readers, caches dropped)(, direct reclaim)?",
@@ -31,15 +31,18 @@ WAITING = Benchmark(
     ),
 )
 
+# What the posting was about: what the disks give, and not what it costs to reclaim a page. With
+# faster ones, all that an emulated CPU can do is copy and reclaim; and reads that begin before the
+# last writes are on the disks get what is left of these.
 RATIO = Benchmark(
     name="ratio",
     title="parallel readers after writers, and after dropping caches (2010)",
-    about="16 disks of 50 MB/s, 256 MiB; writes, reads, reads without caches; the knob at 25",
+    about="16 disks of 10 MB/s, 256 MiB; writes, reads, reads without caches; the knob at 25",
     minutes=6,
     program="disks",
     parameters=("bench.ratio=25",),
     settings=tuple(
-        _setting(lru, 16, "bench.mib=20", "bench.phases=wwrdr", f"bench.lru={number}")
+        _setting(lru, 16, 10, "bench.mib=20", "bench.phases=wwwsrdr", f"bench.lru={number}")
         for lru, number in (("classic", 0), ("MGLRU", 1))
     ),
     headline=r".*: (writers|readers, (after writers|caches dropped))(, direct reclaim)?",

@@ -5,7 +5,7 @@
  *
  *	bench.disks=N		how many
  *	bench.mib=N		MiB that each writes or reads
- *	bench.phases=...	w: all write, r: all read, d: drop caches
+ *	bench.phases=...	w: all write, r: all read, s: sync, d: sync and drop caches
  *	bench.lru=0|1		classic, MGLRU
  *	bench.ratio=N		vm.active_inactive_ratio, on a kernel that has it
  */
@@ -175,6 +175,9 @@ int main(void)
 		case 'r':
 			run_phase(dropped ? "readers, caches dropped" :
 				  written ? "readers, after writers" : "readers", disks, size, false);
+			break;
+		case 's':
+			sync();
 			break;
 		case 'd':
 			sync();
