@@ -2,6 +2,7 @@
 """Reading KTAP, by the parser that comes with the kernel (kunit.py parse)."""
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from typing import Any
 from . import process
 
 OUTCOMES = {"PASS": "ok", "SKIP": "skip"}
+# The result of a suite, with the time before it where it is from the console.
+FAILED = re.compile(r"^(?:\[[ .\d]*\] )?not ok \d+ (?:- )?(?P<name>\S+)")
 
 
 @dataclass(frozen=True)
@@ -29,12 +32,25 @@ def parse(lines: Sequence[str], source: Path, place: Path, name: str) -> list[Ca
     log.write_text("\n".join(lines) + "\n")
     kunit = source / "tools" / "testing" / "kunit" / "kunit.py"
     process.attempt([sys.executable, kunit, "parse", f"--json={report}", log], place)
-    return list(_cases(json.loads(report.read_text()), ())) if report.exists() else []
+    cases = list(_cases(json.loads(report.read_text()), ())) if report.exists() else []
+    return [*cases, *_failed_suites(lines, cases)]
 
 
 def _cases(group: dict[str, Any], path: tuple[str, ...]) -> Iterator[Case]:
-    for case in group.get("test_cases", []):
-        name = " ".join([*path, case["name"]])
-        yield Case(name, OUTCOMES.get(case["status"], "FAIL"))
-    for inner in group.get("sub_groups", []):
-        yield from _cases(inner, (*path, inner["name"]))
+    cases, inner = group.get("test_cases", []), group.get("sub_groups", [])
+    # The parser makes up those that the plan announces and that never came: the last ones.
+    number = len(inner) + sum(bool(case["name"]) for case in cases)
+    for case in cases:
+        number += not case["name"]
+        name = case["name"] or f"result {number}, which is missing"
+        yield Case(" ".join([*path, name]), OUTCOMES.get(case["status"], "FAIL"))
+    for each in inner:
+        yield from _cases(each, (*path, each["name"]))
+
+
+def _failed_suites(lines: Sequence[str], cases: Sequence[Case]) -> Iterator[Case]:
+    """The parser's report has cases only: a suite may fail although all of its cases pass."""
+    explained = {case.name.partition(" ")[0] for case in cases if case.outcome == "FAIL"}
+    for found in filter(None, map(FAILED.match, lines)):
+        if found["name"] not in explained:
+            yield Case(f"{found['name']} as a whole", "FAIL")
