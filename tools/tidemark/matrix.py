@@ -5,6 +5,7 @@ With --boot, those that can run in the guest are linked and booted too, which ta
 """
 
 import argparse
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from . import (
     lock,
     overlay,
     packages,
+    process,
     tree,
     variants,
     vm,
@@ -33,6 +35,8 @@ from .report import Failure, failure, progress, working
 
 COMPILE_SECONDS = 3600
 BOOT_SECONDS = 300
+# A call of the compiler's library, in what nm says: no kernel has that library.
+DIVISION = re.compile(r"^(\S+): +U (__u?(?:div|mod|divmod)di[34])$", re.M)
 LIMIT = "MEMCG_DIRTY_LIMIT"
 THRESHOLD = "MEMCG_FLUSH_THRESHOLD"
 # Files of a cgroup that show that an option works. They need the memory controller.
@@ -107,6 +111,11 @@ def wanted(
     return wishes, {*variant.options, *ours}
 
 
+def divisions(listing: str) -> list[str]:
+    """Objects that divide 64-bit numbers without div64_u64() and its like, as nm has them."""
+    return [f"{path} calls {function}()" for path, function in DIVISION.findall(listing)]
+
+
 class _Matrix:
     def __init__(
         self, args: argparse.Namespace, base: Base, layout: Layout, descriptor: int
@@ -161,7 +170,14 @@ class _Matrix:
         objects = [str(Path(path).with_suffix(".o")) for path in found]
         with working(f"{len(objects)} objects, {name}", kbuild.StepCount(build.log)):
             build.make(f"-kj{kbuild.jobs()}", "KCFLAGS=-Werror", *objects, timeout=COMPILE_SECONDS)
+        if options.get("64BIT") != "y":
+            self._require_linkable(build.out, objects)
         return f"{len(objects)} objects"
+
+    def _require_linkable(self, out: Path, objects: Collection[str]) -> None:
+        """Nothing links the 32-bit objects, which is where these calls would be found."""
+        if found := divisions(process.output(["nm", "-A", "-u", *objects], out)):
+            raise Failure("64-bit divisions that a 32-bit kernel does not link", found)
 
     def _boot(self, build: Kbuild, name: str, options: Mapping[str, str]) -> None:
         with working(f"building kernel {name}", kbuild.StepCount(build.log)):

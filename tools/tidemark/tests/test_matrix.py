@@ -41,3 +41,11 @@ class MatrixTest(unittest.TestCase):
         wishes, _ = self.wishes("no-active-ratio")
         self.assertEqual(wishes["ACTIVE_RATIO_KUNIT_TEST"], "n")
         self.assertEqual(wishes["MEMCG_DIRTY_LIMIT"], "y")
+
+    def test_divisions_that_do_not_link(self) -> None:
+        listing = (
+            "mm/a.o:         U __udivdi3\nmm/a.o:         U memset\nmm/b.o:         U __moddi3\n"
+        )
+        found = ["mm/a.o calls __udivdi3()", "mm/b.o calls __moddi3()"]
+        self.assertEqual(matrix.divisions(listing), found)
+        self.assertEqual(matrix.divisions("mm/a.o:         U my__udivdi3\n"), [])
