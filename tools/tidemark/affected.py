@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-# These take our headers in, directly or through others.
-USERS = ("fs/fs-writeback.c", "mm/filemap.c", "mm/swap.c", "mm/workingset.c")
+# These take our headers in, directly or through others. 7.3 has mm/swap.c as mm/folio.c.
+USERS = ("fs/fs-writeback.c", "mm/filemap.c", "mm/folio.c", "mm/swap.c", "mm/workingset.c")
 KERNEL = ("Kconfig", "arch/", "block/", "fs/", "include/", "kernel/", "lib/", "mm/")
 FRAGMENTS = "kernel/configs/"
 
