@@ -233,7 +233,10 @@ static unsigned long memcg_dirty_gauge(const struct memcg_dirty_domain *domain,
 	return memcg_dirty_error(domain->batch, nr_cpus);
 }
 
-/* A background limit, below @thresh as it was below @hard. All fit 32 bits. */
+/*
+ * What is to @thresh as @background is to @hard, and less than @thresh.
+ * @background and @thresh fit 32 bits.
+ */
 static unsigned long memcg_dirty_scale(unsigned long background,
 				       unsigned long thresh, unsigned long hard)
 {
