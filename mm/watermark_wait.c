@@ -1,0 +1,728 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reclaim that waits for memory, not for time
+ *
+ * A task that has reclaimed pages may find that others have taken them. It can
+ * reclaim again at once, which costs CPU time and evicts more than is needed, or
+ * sleep for a while, which may be too short or too long. Here it sleeps until a
+ * zone that its allocation may use is above its watermark again, and for
+ * vm.watermark_wait_timeout_ms at most: then it reclaims for itself, so that it
+ * depends on nobody, kswapd included.
+ *
+ * Who waits
+ *
+ *	- An allocation in the slow path whose direct reclaim made progress and
+ *	  which still got no page. Without progress it is on its way to the OOM
+ *	  killer, and nothing keeps it from there.
+ *	- An allocation that comes to the slow path while others wait: it queues
+ *	  behind them, once, rather than take the pages that they are woken for.
+ *	- Global direct reclaim where the base sleeps a jiffy because of
+ *	  VMSCAN_THROTTLE_CONGESTED or VMSCAN_THROTTLE_NOPROGRESS. It still sleeps
+ *	  for a jiffy at most, so that the OOM killer is reached as before.
+ *
+ *	Never those who must not, or who free memory by going on: see
+ *	watermark_may_wait(). Costly orders do not wait either. For an order
+ *	above 0 it takes compaction to make a block of free pages, which comes
+ *	with the retry: what is waited for is the number of pages.
+ *
+ * Somebody reclaims
+ *
+ *	An allocation sleeps only while another task is in direct reclaim for
+ *	the same node. The last one to leave direct reclaim wakes the first who
+ *	waits, to take a page or reclaim in its place. So those who wait do not
+ *	rely on kswapd:
+ *
+ *	- Who waits counts itself in the queue, and then looks for others who
+ *	  reclaim; who leaves takes itself off these, and then looks for any who
+ *	  wait. Between the two steps of each is a full barrier: one of them sees
+ *	  the other.
+ *
+ *	If the one that was woken finds a page, the others wait for the next who
+ *	frees or reclaims, or for the timeout.
+ *
+ * Queues
+ *
+ *	One per node. A task waits on that of the node that it prefers, and is
+ *	served from all zones that it may use: who frees pages serves the queue
+ *	of the zone's node first, then the others'. Tasks are woken in the
+ *	order in which they came, as many as there are pages above the
+ *	watermark. A zone remembers what it has promised, until the task runs:
+ *	the next one to free pages there does not give them away once more.
+ *	A task that is passed over, since it must not use the zone or has to
+ *	leave more pages there, keeps its place.
+ *
+ * No wake-up is lost
+ *
+ *	The waiter W counts itself in watermark_waiters and enters its queue,
+ *	and then looks at each zone under zone->lock. F, who frees pages, puts
+ *	them on the buddy lists and then reads watermark_waiters, all in one
+ *	critical section of zone->lock. These sections are ordered:
+ *
+ *	- W's comes first: what W wrote before it is visible to F in its own.
+ *	  F sees W, and W's entry in the queue.
+ *	- F's comes first: W finds the pages on the lists, and does not sleep.
+ *
+ *	So the freeing side needs no barrier, and one load if nobody waits. The
+ *	free pages are counted on the buddy lists under that same lock: the
+ *	zone's counter may lack what is in per-CPU differences, and a decision
+ *	against a wake-up must not be taken on that. F wakes after it has
+ *	released zone->lock. Others may free and take pages meanwhile; who frees
+ *	last has seen the most, and decides by that.
+ *
+ *	W's state is set before it looks, and F sets ->zone before it wakes: W
+ *	finds ->zone set, or is woken, or both. F removes W's entry as the last
+ *	thing that it does to it, as autoremove_wake_function() does, and W does
+ *	not return before: finish_wait() takes the lock of the queue, or has
+ *	seen the entry removed.
+ *
+ *	A wake-up is not lost either on a task that no longer wants it. One that
+ *	was killed, and one that goes on to reclaim, offers the zone to the next
+ *	(watermark_release()), and so does who lowers a watermark or its boost.
+ *
+ *	What is left is for the timeout: pages that become usable in other ways,
+ *	such as a lower vm.lowmem_reserve_ratio, blocks that are no longer
+ *	isolated or reserved for atomic allocations; pages that are freed where
+ *	no lock may be waited for, and so nobody be woken; and a page that was
+ *	promised to a task which took another one, until the next one is freed
+ *	there.
+ *
+ * What is not promised
+ *
+ *	A task that was woken may find the page gone. Nothing holds those back
+ *	who find a page without the slow path, or in a per-CPU list, and these
+ *	lists are filled in batches. Pages that are freed to such a list wake
+ *	nobody until they leave it. A task whose node's zones are full takes its
+ *	turn in its own node's queue, not in that of the node that it falls back
+ *	to. Such a task reclaims, as on the base.
+ *
+ * Context
+ *
+ *	Pages are freed in interrupts too. The queue's lock is taken, with
+ *	interrupts disabled, where zone->lock can be taken: under pcp->lock, but
+ *	never under zone->lock. On PREEMPT_RT all three are sleeping locks, and
+ *	none is taken in a context that cannot sleep.
+ *
+ *	A node that comes and goes keeps its queue, and its struct zone. A
+ *	cpuset or a memory policy that changes is seen at the next retry, after
+ *	the timeout at the latest.
+ *
+ * Mel Gorman proposed waiting on watermarks in place of congestion in 2010.
+ */
+
+#include <linux/atomic.h>
+#include <linux/cache.h>
+#include <linux/cpuset.h>
+#include <linux/gfp.h>
+#include <linux/init.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/mmzone.h>
+#include <linux/nodemask.h>
+#include <linux/oom.h>
+#include <linux/psi.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/sysctl.h>
+#include <linux/vmstat.h>
+#include <linux/wait.h>
+
+#include "internal.h"
+#include "page_alloc.h"
+#include "watermark_wait.h"
+
+enum watermark_outcome {
+	WATERMARK_REACHED,	/* there was memory already, or nobody reclaims */
+	WATERMARK_WOKEN,
+	WATERMARK_RECLAIMS,	/* nobody else does */
+	WATERMARK_TIMED_OUT,
+	WATERMARK_MISSED,	/* timed out although there was memory */
+	WATERMARK_KILLED,
+};
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/watermark_wait.h>
+
+#define WATERMARK_WAIT_TIMEOUT_MS	20
+#define WATERMARK_WAIT_TIMEOUT_MAX_MS	1000
+
+/* A node that does not exist, for the tests. */
+#ifdef CONFIG_WATERMARK_WAIT_KUNIT_TEST
+#define WATERMARK_TEST_NODES	1
+#else
+#define WATERMARK_TEST_NODES	0
+#endif
+
+/**
+ * struct watermark_queue - those who wait on a node
+ * @wait: their queue
+ * @nr: how many wait, or have been woken and have not run yet
+ * @reclaimers: how many are in direct reclaim for allocations that prefer the
+ *	node
+ * @promised: for each zone of this node, the pages that tasks of any node have
+ *	been woken for and have not been able to take yet
+ */
+struct watermark_queue {
+	wait_queue_head_t wait;
+	atomic_t nr;
+	atomic_t reclaimers;
+	atomic_long_t promised[MAX_NR_ZONES];
+};
+
+/**
+ * struct watermark_waiter - a task that waits
+ * @entry: in the queue
+ * @request: what its allocation needs
+ * @queue: of the node that the allocation prefers
+ * @zone: the zone that serves it; set once, under the queue's lock
+ * @reclaims: it is to reclaim, since nobody else does; likewise
+ * @nodes: the nodes that the allocation may use. The waiter's cpuset is not
+ *	for others to evaluate, nor is its zonelist.
+ */
+struct watermark_waiter {
+	struct wait_queue_entry entry;
+	const struct watermark_request *request;
+	struct watermark_queue *queue;
+	struct zone *zone;
+	bool reclaims;
+	nodemask_t nodes;
+};
+
+/* Pages that were freed: the key of a wake-up. None if somebody is to reclaim. */
+struct watermark_offer {
+	struct zone *zone;
+	long free;
+};
+
+/* How long a task waits for memory; 0 to leave everything as without. */
+unsigned int watermark_wait_timeout_ms __read_mostly = WATERMARK_WAIT_TIMEOUT_MS;
+
+/* How many wait in all queues: all that is read while it is 0. */
+atomic_t watermark_waiters __cacheline_aligned_in_smp;
+
+static struct watermark_queue *watermark_queues __read_mostly;
+
+static atomic_long_t *watermark_promised(struct zone *zone)
+{
+	return &watermark_queues[zone_to_nid(zone)].promised[zone_idx(zone)];
+}
+
+/* Watermarks */
+
+static bool watermark_isolated(const struct zone *zone)
+{
+#ifdef CONFIG_MEMORY_ISOLATION
+	return zone->nr_isolate_pageblock;
+#else
+	return false;
+#endif
+}
+
+/**
+ * watermark_free_pages - count the free pages of a zone
+ * @zone: the zone
+ *
+ * Exact, other than NR_FREE_PAGES. Isolated pages are on the lists, but not
+ * free: while there are any, the counter has to do.
+ *
+ * Context: under zone->lock.
+ * Return: the number of pages.
+ */
+unsigned long watermark_free_pages(struct zone *zone)
+{
+	unsigned long free = 0;
+	unsigned int order;
+
+	lockdep_assert_held(&zone->lock);
+	if (watermark_isolated(zone))
+		return zone_page_state_snapshot(zone, NR_FREE_PAGES);
+	for (order = 0; order < NR_PAGE_ORDERS; order++)
+		free += zone->free_area[order].nr_free << order;
+	return free;
+}
+
+/**
+ * watermark_serves - would an allocation leave the zone above its watermark?
+ * @zone: the zone
+ * @request: the allocation
+ * @free: pages that are free there and not promised
+ *
+ * Return: true if there are enough pages. Whether they make up a block of the
+ * order in question is for compaction to see to.
+ */
+static bool watermark_serves(struct zone *zone,
+			     const struct watermark_request *request, long free)
+{
+	unsigned long mark = wmark_pages(zone, request->alloc_flags &
+					 ALLOC_WMARK_MASK);
+
+	return __zone_watermark_ok(zone, 0, mark, request->highest_zoneidx,
+				   request->alloc_flags,
+				   free - (1L << request->order) + 1);
+}
+
+static bool watermark_usable(const struct watermark_waiter *waiter,
+			     struct zone *zone)
+{
+	return zone_idx(zone) <= waiter->request->highest_zoneidx &&
+	       node_isset(zone_to_nid(zone), waiter->nodes);
+}
+
+static bool watermark_zone_reached(const struct watermark_waiter *waiter,
+				   struct zone *zone)
+{
+	unsigned long flags, free;
+
+	spin_lock_irqsave(&zone->lock, flags);
+	free = watermark_free_pages(zone);
+	spin_unlock_irqrestore(&zone->lock, flags);
+	return watermark_serves(zone, waiter->request, (long)free -
+				atomic_long_read(watermark_promised(zone)));
+}
+
+/* Is there a zone for it, with pages that are not promised to others? */
+static bool watermark_reached(const struct watermark_waiter *waiter)
+{
+	const struct watermark_request *request = waiter->request;
+	struct zoneref *z;
+	struct zone *zone;
+
+	for_each_zone_zonelist(zone, z, request->zonelist,
+			       request->highest_zoneidx) {
+		if (watermark_usable(waiter, zone) &&
+		    watermark_zone_reached(waiter, zone))
+			return true;
+	}
+	return false;
+}
+
+/* Waking */
+
+static int watermark_wake_waiter(struct wait_queue_entry *entry,
+				 unsigned int mode, int flags)
+{
+	default_wake_function(entry, mode, flags, NULL);
+	list_del_init_careful(&entry->entry);
+	return 1;
+}
+
+/*
+ * What is promised is read and raised under the lock of the queue, so that two
+ * who free pages at the same time do not both give away the pages of the first.
+ */
+static bool watermark_promise(struct watermark_waiter *waiter,
+			      const struct watermark_offer *offer, long free)
+{
+	struct zone *zone = offer->zone;
+	unsigned int order = waiter->request->order;
+	struct task_struct *task = waiter->entry.private;
+
+	if (!watermark_usable(waiter, zone) ||
+	    !watermark_serves(zone, waiter->request, free))
+		return false;
+	atomic_long_add(1L << order, watermark_promised(zone));
+	trace_watermark_wake(zone_to_nid(zone), zone_idx(zone), order, free,
+			     task->pid);
+	WRITE_ONCE(waiter->zone, zone);
+	return true;
+}
+
+/**
+ * watermark_wake_function - serve a waiter if there are pages for it
+ * @entry: of the waiter
+ * @mode: of the wake-up
+ * @flags: of the wake-up
+ * @key: the offer
+ *
+ * Return: as for any wake function; -1 once there is nothing left for anybody
+ * who waits: who may go below the watermark does not wait.
+ */
+static int watermark_wake_function(struct wait_queue_entry *entry,
+				   unsigned int mode, int flags, void *key)
+{
+	struct watermark_waiter *waiter =
+		container_of(entry, struct watermark_waiter, entry);
+	const struct watermark_offer *offer = key;
+	long free;
+
+	if (!offer->zone) {
+		WRITE_ONCE(waiter->reclaims, true);
+		return watermark_wake_waiter(entry, mode, flags);
+	}
+	free = offer->free - atomic_long_read(watermark_promised(offer->zone));
+	if (free <= (long)min_wmark_pages(offer->zone))
+		return -1;
+	if (!watermark_promise(waiter, offer, free))
+		return 0;
+	return watermark_wake_waiter(entry, mode, flags);
+}
+
+static void watermark_wake_queue(struct watermark_queue *queue,
+				 struct watermark_offer *offer)
+{
+	/* zone->lock was taken since the waiter entered: see the top */
+	if (waitqueue_active(&queue->wait))
+		__wake_up(&queue->wait, TASK_NORMAL, 0, offer);
+}
+
+void __watermark_wake(struct zone *zone, unsigned long free)
+{
+	struct watermark_offer offer = { .zone = zone, .free = free };
+	int own = zone_to_nid(zone), nid;
+
+	watermark_wake_queue(&watermark_queues[own], &offer);
+	for_each_node(nid) {
+		if (nid != own)
+			watermark_wake_queue(&watermark_queues[nid], &offer);
+	}
+}
+
+/* The first who waits is to reclaim. */
+static void watermark_hand_over(struct watermark_queue *queue)
+{
+	struct watermark_offer nothing = {};
+
+	if (atomic_read(&queue->nr))
+		__wake_up(&queue->wait, TASK_NORMAL, 1, &nothing);
+}
+
+/**
+ * watermark_reclaim_begin - a task goes to reclaim for its allocation
+ * @ac: of the allocation
+ *
+ * Context: the slow path of the page allocator.
+ * Return: what watermark_reclaim_end() is to be told.
+ */
+struct watermark_queue *watermark_reclaim_begin(const struct alloc_context *ac)
+{
+	struct watermark_queue *queue = watermark_queues;
+
+	if (!queue)
+		return NULL;
+	queue += zonelist_node_idx(ac->preferred_zoneref);
+	atomic_inc(&queue->reclaimers);
+	return queue;
+}
+
+/**
+ * watermark_reclaim_end - a task has reclaimed for its allocation
+ * @queue: from watermark_reclaim_begin()
+ *
+ * The last one hands over to the first who waits, if any does.
+ *
+ * Context: the slow path of the page allocator.
+ */
+void watermark_reclaim_end(struct watermark_queue *queue)
+{
+	/* The barrier in it pairs with that in watermark_enter(). */
+	if (queue && atomic_dec_and_test(&queue->reclaimers))
+		watermark_hand_over(queue);
+}
+
+/* For pages that were promised and not taken. */
+static void watermark_reoffer(struct zone *zone)
+{
+	unsigned long flags, free;
+
+	spin_lock_irqsave(&zone->lock, flags);
+	free = watermark_offer(zone);
+	spin_unlock_irqrestore(&zone->lock, flags);
+	watermark_wake(zone, free);
+}
+
+/* Waiting */
+
+static bool watermark_allowed(const struct watermark_request *request,
+			      struct zone *zone)
+{
+	if (request->nodemask &&
+	    !node_isset(zone_to_nid(zone), *request->nodemask))
+		return false;
+	return !cpusets_enabled() || !(request->alloc_flags & ALLOC_CPUSET) ||
+	       __cpuset_zone_allowed(zone, request->gfp_mask);
+}
+
+static void watermark_waiter_init(struct watermark_waiter *waiter,
+				  const struct watermark_request *request)
+{
+	struct zoneref *z;
+	struct zone *zone;
+
+	init_wait(&waiter->entry);
+	waiter->entry.func = watermark_wake_function;
+	waiter->request = request;
+	waiter->queue = &watermark_queues[request->nid];
+	waiter->zone = NULL;
+	waiter->reclaims = false;
+	nodes_clear(waiter->nodes);
+	for_each_zone_zonelist(zone, z, request->zonelist,
+			       request->highest_zoneidx) {
+		if (watermark_allowed(request, zone))
+			node_set(zone_to_nid(zone), waiter->nodes);
+	}
+}
+
+static void watermark_enter(struct watermark_waiter *waiter)
+{
+	struct watermark_queue *queue = waiter->queue;
+
+	atomic_inc(&watermark_waiters);
+	atomic_inc(&queue->nr);
+	/* has a full barrier, for watermark_must_reclaim() */
+	prepare_to_wait_exclusive(&queue->wait, &waiter->entry, TASK_KILLABLE);
+}
+
+static void watermark_leave(struct watermark_waiter *waiter)
+{
+	finish_wait(&waiter->queue->wait, &waiter->entry);
+	atomic_dec(&waiter->queue->nr);
+	atomic_dec(&watermark_waiters);
+}
+
+/* Give back what was promised: to take it now, or for somebody else; likewise a duty. */
+static void watermark_release(struct watermark_waiter *waiter, bool takes)
+{
+	if (waiter->reclaims && !takes)
+		watermark_hand_over(waiter->queue);
+	if (!waiter->zone)
+		return;
+	atomic_long_sub(1L << waiter->request->order,
+			watermark_promised(waiter->zone));
+	if (!takes)
+		watermark_reoffer(waiter->zone);
+}
+
+static void watermark_sleep(struct watermark_waiter *waiter, long timeout)
+{
+	unsigned long pflags;
+
+	psi_memstall_enter(&pflags);
+	while (!READ_ONCE(waiter->zone) && !READ_ONCE(waiter->reclaims) &&
+	       timeout && !fatal_signal_pending(current)) {
+		timeout = schedule_timeout(timeout);
+		set_current_state(TASK_KILLABLE);
+	}
+	psi_memstall_leave(&pflags);
+}
+
+static enum watermark_outcome
+watermark_outcome(const struct watermark_waiter *waiter)
+{
+	if (waiter->zone)
+		return WATERMARK_WOKEN;
+	if (fatal_signal_pending(current))
+		return WATERMARK_KILLED;
+	if (waiter->reclaims)
+		return WATERMARK_RECLAIMS;
+	return watermark_reached(waiter) ? WATERMARK_MISSED :
+					   WATERMARK_TIMED_OUT;
+}
+
+static void watermark_account(const struct watermark_waiter *waiter,
+			      enum watermark_outcome outcome, u64 usec)
+{
+	count_vm_event(WATERMARK_WAIT);
+	count_vm_events(WATERMARK_WAIT_USEC, usec);
+	if (outcome == WATERMARK_WOKEN)
+		count_vm_event(WATERMARK_WAIT_WOKEN);
+	else if (outcome == WATERMARK_TIMED_OUT || outcome == WATERMARK_MISSED)
+		count_vm_event(WATERMARK_WAIT_TIMEOUT);
+	trace_watermark_wait(waiter->request->nid, waiter->request->order,
+			     waiter->request->gfp_mask, outcome, usec);
+}
+
+/*
+ * An allocation must not sleep while nobody else reclaims. In throttled reclaim,
+ * the task itself goes on to reclaim after a jiffy.
+ */
+static bool watermark_must_reclaim(const struct watermark_waiter *waiter,
+				   bool takes)
+{
+	return takes && !atomic_read(&waiter->queue->reclaimers);
+}
+
+/**
+ * watermark_wait_on - wait until there is memory for an allocation
+ * @waiter: set up by watermark_waiter_init()
+ * @timeout: in jiffies
+ * @takes: the task goes on to take the pages
+ *
+ * Context: the task can sleep.
+ * Return: how it ended; WATERMARK_REACHED if it did not sleep.
+ */
+static enum watermark_outcome watermark_wait_on(struct watermark_waiter *waiter,
+						long timeout, bool takes)
+{
+	enum watermark_outcome outcome = WATERMARK_REACHED;
+	ktime_t start = ktime_get();
+	bool sleeps;
+
+	watermark_enter(waiter);
+	sleeps = !watermark_must_reclaim(waiter, takes) &&
+		 !nodes_empty(waiter->nodes) && !watermark_reached(waiter);
+	if (sleeps)
+		watermark_sleep(waiter, timeout);
+	watermark_leave(waiter);
+	if (sleeps) {
+		outcome = watermark_outcome(waiter);
+		watermark_account(waiter, outcome,
+				  ktime_us_delta(ktime_get(), start));
+	}
+	watermark_release(waiter, takes && !fatal_signal_pending(current));
+	return outcome;
+}
+
+/**
+ * watermark_may_wait - may the task sleep for this allocation?
+ * @gfp_mask: of the allocation
+ * @order: of the allocation
+ *
+ * Kernel threads, user workers and user space that serves block devices may be
+ * needed for memory to become free, as the base has it in reclaim_throttle()
+ * and current_may_throttle(). Who has been killed, or exits, frees
+ * memory by going on.
+ *
+ * Return: true if it may.
+ */
+static bool watermark_may_wait(gfp_t gfp_mask, unsigned int order)
+{
+	if (!watermark_queues || !watermark_wait_enabled())
+		return false;
+	if (!(gfp_mask & __GFP_DIRECT_RECLAIM) || (gfp_mask & __GFP_NORETRY))
+		return false;
+	if (order > PAGE_ALLOC_COSTLY_ORDER)
+		return false;
+	if (current->flags & (PF_KTHREAD | PF_USER_WORKER | PF_LOCAL_THROTTLE |
+			      PF_EXITING))
+		return false;
+	return !fatal_signal_pending(current) && !tsk_is_oom_victim(current);
+}
+
+static long watermark_wait_timeout(void)
+{
+	return msecs_to_jiffies(READ_ONCE(watermark_wait_timeout_ms));
+}
+
+static noinline_for_stack void
+watermark_wait_alloc(gfp_t gfp_mask, unsigned int order,
+		     unsigned int alloc_flags, const struct alloc_context *ac)
+{
+	struct watermark_request request = {
+		.nid = zonelist_node_idx(ac->preferred_zoneref),
+		.zonelist = ac->zonelist,
+		.nodemask = ac->nodemask,
+		.highest_zoneidx = ac->highest_zoneidx,
+		.order = order,
+		.gfp_mask = gfp_mask,
+		.alloc_flags = alloc_flags,
+	};
+	struct watermark_waiter waiter;
+
+	watermark_waiter_init(&waiter, &request);
+	watermark_wait_on(&waiter, watermark_wait_timeout(), true);
+}
+
+/*
+ * Those who may use the reserves do not wait for pages above them: realtime tasks
+ * are among them.
+ */
+static bool watermark_may_wait_alloc(gfp_t gfp_mask, unsigned int order,
+				     unsigned int alloc_flags)
+{
+	return watermark_may_wait(gfp_mask, order) &&
+	       !(alloc_flags & ALLOC_RESERVES) &&
+	       !(current->flags & PF_MEMALLOC) &&
+	       !gfp_pfmemalloc_allowed(gfp_mask);
+}
+
+void __watermark_wait_turn(gfp_t gfp_mask, unsigned int order,
+			   unsigned int alloc_flags,
+			   const struct alloc_context *ac)
+{
+	int nid = zonelist_node_idx(ac->preferred_zoneref);
+
+	/* Who must not enter a file system may hold what others need to clean. */
+	if ((gfp_mask & __GFP_FS) &&
+	    watermark_may_wait_alloc(gfp_mask, order, alloc_flags) &&
+	    atomic_read(&watermark_queues[nid].nr))
+		watermark_wait_alloc(gfp_mask, order, alloc_flags, ac);
+}
+
+/**
+ * watermark_wait_progress - wait for memory after direct reclaim
+ * @gfp_mask: of the allocation
+ * @order: of the allocation
+ * @alloc_flags: of the allocation
+ * @ac: of the allocation
+ *
+ * For an allocation whose direct reclaim made progress, and which still got no
+ * page.
+ *
+ * Context: the slow path of the page allocator, where it may sleep.
+ */
+void watermark_wait_progress(gfp_t gfp_mask, unsigned int order,
+			     unsigned int alloc_flags,
+			     const struct alloc_context *ac)
+{
+	if (watermark_may_wait_alloc(gfp_mask, order, alloc_flags))
+		watermark_wait_alloc(gfp_mask, order, alloc_flags, ac);
+}
+
+/**
+ * watermark_throttle - wait for memory in global direct reclaim
+ * @request: what the allocation needs
+ *
+ * For a jiffy at most, as on the base: the task may be on its way to the OOM
+ * killer. An order above 0 may lack blocks rather than pages, and what throttles
+ * it is the time that it takes to clean some.
+ *
+ * Context: reclaim, where it may sleep.
+ * Return: false if the task is not one that waits; nothing was done then.
+ */
+noinline_for_stack bool watermark_throttle(const struct watermark_request *request)
+{
+	struct watermark_waiter waiter;
+
+	if (request->order || !watermark_may_wait(request->gfp_mask, 0))
+		return false;
+	watermark_waiter_init(&waiter, request);
+	watermark_wait_on(&waiter, 1, false);
+	cond_resched();
+	return true;
+}
+
+/* The knob */
+
+static unsigned int watermark_wait_timeout_max = WATERMARK_WAIT_TIMEOUT_MAX_MS;
+
+static struct ctl_table watermark_wait_table[] = {
+	{
+		.procname	= "watermark_wait_timeout_ms",
+		.data		= &watermark_wait_timeout_ms,
+		.maxlen		= sizeof(watermark_wait_timeout_ms),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= &watermark_wait_timeout_max,
+	},
+};
+
+static int __init watermark_wait_init(void)
+{
+	unsigned int nr = nr_node_ids + WATERMARK_TEST_NODES, i;
+	struct watermark_queue *queues = kcalloc(nr, sizeof(*queues), GFP_KERNEL);
+
+	if (!queues)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++)
+		init_waitqueue_head(&queues[i].wait);
+	watermark_queues = queues;
+	register_sysctl_init("vm", watermark_wait_table);
+	return 0;
+}
+subsys_initcall(watermark_wait_init);
+
+#ifdef CONFIG_WATERMARK_WAIT_KUNIT_TEST
+#include "tests/watermark_wait_kunit.c"
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Reclaim that waits for memory: what the page allocator and reclaim call.
+ */
+#ifndef _MM_WATERMARK_WAIT_H
+#define _MM_WATERMARK_WAIT_H
+
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/gfp_types.h>
+#include <linux/mmzone.h>
+#include <linux/types.h>
+
+/**
+ * struct watermark_request - what an allocation needs
+ * @nid: the node that it prefers
+ * @zonelist: zones that it may use, in order
+ * @nodemask: nodes that it may use, NULL for all
+ * @highest_zoneidx: the highest zone that it may use
+ * @order: it is for 2^@order pages
+ * @gfp_mask: its flags
+ * @alloc_flags: ALLOC_ flags, among them the watermark that it has to leave
+ */
+struct watermark_request {
+	int nid;
+	struct zonelist *zonelist;
+	const nodemask_t *nodemask;
+	enum zone_type highest_zoneidx;
+	unsigned int order;
+	gfp_t gfp_mask;
+	unsigned int alloc_flags;
+};
+
+struct alloc_context;
+struct watermark_queue;
+
+#ifdef CONFIG_WATERMARK_WAIT
+
+extern atomic_t watermark_waiters;
+extern unsigned int watermark_wait_timeout_ms;
+
+unsigned long watermark_free_pages(struct zone *zone);
+void __watermark_wake(struct zone *zone, unsigned long free);
+void __watermark_wait_turn(gfp_t gfp_mask, unsigned int order,
+			   unsigned int alloc_flags,
+			   const struct alloc_context *ac);
+void watermark_wait_progress(gfp_t gfp_mask, unsigned int order,
+			     unsigned int alloc_flags,
+			     const struct alloc_context *ac);
+struct watermark_queue *watermark_reclaim_begin(const struct alloc_context *ac);
+void watermark_reclaim_end(struct watermark_queue *queue);
+bool watermark_throttle(const struct watermark_request *request);
+
+static inline bool watermark_wait_enabled(void)
+{
+	return READ_ONCE(watermark_wait_timeout_ms);
+}
+
+/**
+ * watermark_offer - have a look for waiters, now that pages have been freed
+ * @zone: where they were freed, or the watermarks have changed
+ *
+ * Context: under zone->lock, with the pages on the buddy lists: the comment in
+ * mm/watermark_wait.c says why.
+ * Return: what watermark_wake() is to be told, once zone->lock is released.
+ */
+static inline unsigned long watermark_offer(struct zone *zone)
+{
+	if (likely(!atomic_read(&watermark_waiters)))
+		return 0;
+	return watermark_free_pages(zone);
+}
+
+/**
+ * watermark_wake - wake as many waiters as the free pages can serve
+ * @zone: where pages have been freed
+ * @free: from watermark_offer()
+ *
+ * Context: any in which zone->lock can be taken, without zone->lock.
+ */
+static inline void watermark_wake(struct zone *zone, unsigned long free)
+{
+	if (unlikely(free))
+		__watermark_wake(zone, free);
+}
+
+/**
+ * watermark_wait_turn - let those go first who wait already
+ * @gfp_mask: of the allocation
+ * @order: of the allocation
+ * @alloc_flags: of the allocation
+ * @ac: of the allocation
+ * @waited: whether it has been here; set
+ *
+ * For an allocation that enters the slow path. Sleeps if tasks wait on the same
+ * node and no zone has more free pages than what those tasks were woken for.
+ *
+ * Context: where the allocation may sleep, or not: @gfp_mask tells.
+ */
+static inline void watermark_wait_turn(gfp_t gfp_mask, unsigned int order,
+				       unsigned int alloc_flags,
+				       const struct alloc_context *ac,
+				       bool *waited)
+{
+	if (unlikely(atomic_read(&watermark_waiters)) && !*waited)
+		__watermark_wait_turn(gfp_mask, order, alloc_flags, ac);
+	*waited = true;
+}
+
+#else /* CONFIG_WATERMARK_WAIT */
+
+static inline bool watermark_wait_enabled(void)
+{
+	return false;
+}
+
+static inline unsigned long watermark_offer(struct zone *zone)
+{
+	return 0;
+}
+
+static inline void watermark_wake(struct zone *zone, unsigned long free)
+{
+}
+
+static inline void watermark_wait_turn(gfp_t gfp_mask, unsigned int order,
+				       unsigned int alloc_flags,
+				       const struct alloc_context *ac,
+				       bool *waited)
+{
+}
+
+static inline void watermark_wait_progress(gfp_t gfp_mask, unsigned int order,
+					   unsigned int alloc_flags,
+					   const struct alloc_context *ac)
+{
+}
+
+static inline struct watermark_queue *
+watermark_reclaim_begin(const struct alloc_context *ac)
+{
+	return NULL;
+}
+
+static inline void watermark_reclaim_end(struct watermark_queue *queue)
+{
+}
+
+static inline bool watermark_throttle(const struct watermark_request *request)
+{
+	return false;
+}
+
+#endif /* CONFIG_WATERMARK_WAIT */
+
+#endif /* _MM_WATERMARK_WAIT_H */

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * vm.watermark_wait_timeout_ms: its values, and what it does.
+ *
+ * The pressure comes from tasks that read a null_blk disk through mappings,
+ * without readahead, which does not wait: each page of it is allocated by a fault
+ * that reclaims. Most of the memory is anonymous, for as little page cache as
+ * possible; with swap there is less pressure.
+ */
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../kselftest.h"
+
+#define KNOB		"/proc/sys/vm/watermark_wait_timeout_ms"
+#define MIN_FREE	"/proc/sys/vm/min_free_kbytes"
+#define LRU_GEN		"/sys/kernel/mm/lru_gen/enabled"
+#define NULLB		"/sys/kernel/config/nullb/watermark_wait"
+#define DISK		"/dev/watermark_wait"
+#define DEFAULT_MS	20
+#define MAX_MS		1000
+#define TASKS		8
+#define ROUNDS		20
+#define ROUND_USEC	100000
+#define DISK_MB		"4096"
+#define MIB		1048576UL
+#define LEFT_BYTES	(96 * MIB)	/* that the hog leaves to page cache */
+
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static long read_long(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	long value = -1;
+
+	if (!file)
+		return -1;
+	if (fscanf(file, "%li", &value) != 1)
+		value = -1;
+	fclose(file);
+	return value;
+}
+
+static long keyed(const char *path, const char *key)
+{
+	FILE *file = fopen(path, "r");
+	long value = -1, number;
+	char name[64];
+
+	while (file && fscanf(file, "%63s %ld%*[^\n]", name, &number) == 2)
+		if (!strcmp(name, key))
+			value = number;
+	if (file)
+		fclose(file);
+	return value;
+}
+
+static long vmstat_count(const char *key)
+{
+	return keyed("/proc/vmstat", key);
+}
+
+static int write_long(const char *path, long value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%ld", value);
+	return write_text(path, text);
+}
+
+static void set_long(const char *path, long value)
+{
+	if (write_long(path, value))
+		ksft_exit_fail_msg("%s: %ld refused\n", path, value);
+}
+
+/* Values */
+
+static void test_default(long value)
+{
+	ksft_test_result(value == DEFAULT_MS, "default: %ld\n", value);
+}
+
+static void test_valid(void)
+{
+	static const long values[] = { 0, 1, DEFAULT_MS, MAX_MS };
+	bool ok = true;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(values); i++) {
+		set_long(KNOB, values[i]);
+		ok = ok && read_long(KNOB) == values[i];
+	}
+	ksft_test_result(ok, "valid values\n");
+}
+
+static void test_invalid(void)
+{
+	static const char *const values[] = { "-1", "1001", "4294967296", "x", "20x" };
+	bool ok = true;
+	size_t i;
+
+	set_long(KNOB, 7);
+	for (i = 0; i < ARRAY_SIZE(values); i++) {
+		int err = write_text(KNOB, values[i]);
+
+		if (err != -EINVAL || read_long(KNOB) != 7) {
+			ksft_print_msg("%s: error %d, value %ld\n", values[i],
+				       err, read_long(KNOB));
+			ok = false;
+		}
+	}
+	ksft_test_result(ok, "invalid values are refused and change nothing\n");
+}
+
+static void test_counters(void)
+{
+	ksft_test_result(vmstat_count("watermark_wait") >= 0 &&
+			 vmstat_count("watermark_wait_woken") >= 0 &&
+			 vmstat_count("watermark_wait_timeout") >= 0 &&
+			 vmstat_count("watermark_wait_usec") >= 0, "vmstat\n");
+}
+
+/* Effect */
+
+static int disk_create(void)
+{
+	if (mkdir(NULLB, 0755))
+		return -1;
+	if (write_text(NULLB "/size", DISK_MB) || write_text(NULLB "/power", "1"))
+		return -1;
+	return access(DISK, R_OK);
+}
+
+static void disk_remove(void)
+{
+	write_text(NULLB "/power", "0");
+	rmdir(NULLB);
+}
+
+static void hog(int ready)
+{
+	long bytes = keyed("/proc/meminfo", "MemAvailable:") * 1024 - LEFT_BYTES;
+	char *memory;
+
+	if (bytes <= 0)
+		_exit(1);
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (memory == MAP_FAILED || write(ready, "", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+static void reader(int number)
+{
+	unsigned long part = atol(DISK_MB) / TASKS * MIB, at;
+	int fd = open(DISK, O_RDONLY);
+	char *memory = mmap(NULL, part, PROT_READ, MAP_SHARED, fd, number * part);
+
+	if (memory == MAP_FAILED || madvise(memory, part, MADV_RANDOM))
+		_exit(1);
+	for (at = 0;; at = (at + 4096) % part)
+		asm volatile("" : : "r" (memory[at]));
+}
+
+/* A child that goes with its parent. */
+static pid_t spawn(void)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid < 0)
+		ksft_exit_fail_msg("fork\n");
+	if (!pid && (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent))
+		_exit(1);
+	return pid;
+}
+
+static void stop(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+struct counts {
+	long waits, woken, timeouts, usec, stalls;
+};
+
+static struct counts counts(void)
+{
+	return (struct counts) {
+		.waits = vmstat_count("watermark_wait"),
+		.woken = vmstat_count("watermark_wait_woken"),
+		.timeouts = vmstat_count("watermark_wait_timeout"),
+		.usec = vmstat_count("watermark_wait_usec"),
+		.stalls = vmstat_count("pgsteal_direct"),
+	};
+}
+
+/*
+ * Now and then the watermark rises above what is free, by so little that reclaim
+ * goes on: what a task reclaims is not enough then for it to get a page.
+ */
+static void shake(long min_free)
+{
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		set_long(MIN_FREE, keyed("/proc/meminfo", "MemFree:") * 3 / 2);
+		usleep(ROUND_USEC);
+		set_long(MIN_FREE, min_free);
+		usleep(ROUND_USEC);
+	}
+}
+
+/* What has been counted while memory was short. */
+static struct counts pressure(void)
+{
+	pid_t tasks[TASKS], hog_pid;
+	struct counts before, after;
+	long min_free = read_long(MIN_FREE);
+	int ready[2], i;
+	char c;
+
+	if (pipe(ready))
+		ksft_exit_fail_msg("pipe\n");
+	hog_pid = spawn();
+	if (!hog_pid)
+		hog(ready[1]);
+	close(ready[1]);
+	if (read(ready[0], &c, 1) != 1)
+		ksft_exit_fail_msg("no memory to fill\n");
+	close(ready[0]);
+	before = counts();
+	for (i = 0; i < TASKS; i++) {
+		tasks[i] = spawn();
+		if (!tasks[i])
+			reader(i);
+	}
+	shake(min_free);
+	after = counts();
+	for (i = 0; i < TASKS; i++)
+		stop(tasks[i]);
+	stop(hog_pid);
+	after.waits -= before.waits;
+	after.woken -= before.woken;
+	after.timeouts -= before.timeouts;
+	after.usec -= before.usec;
+	after.stalls -= before.stalls;
+	ksft_print_msg("%ld pages by direct reclaim; %ld waits, %ld woken, %ld timed out, %ld us\n",
+		       after.stalls, after.waits, after.woken, after.timeouts,
+		       after.usec);
+	return after;
+}
+
+static void test_effect(const char *lru, const char *name)
+{
+	struct counts on, off;
+
+	if (lru && write_text(LRU_GEN, lru)) {
+		ksft_test_result_skip("%s: no lru_gen\n", name);
+		ksft_test_result_skip("%s: no lru_gen\n", name);
+		return;
+	}
+	set_long(KNOB, 0);
+	off = pressure();
+	ksft_test_result(off.stalls > 0 && off.waits == 0,
+			 "%s: nobody waits with 0\n", name);
+	set_long(KNOB, DEFAULT_MS);
+	on = pressure();
+	ksft_test_result(on.waits > 0 && on.woken > 0 &&
+			 on.woken + on.timeouts <= on.waits && on.usec > 0,
+			 "%s: tasks wait and are woken\n", name);
+}
+
+/* What was set before. */
+static struct {
+	pid_t pid;
+	long knob, min_free, lru;
+} before;
+
+static void restore(void)
+{
+	if (getpid() != before.pid)
+		return;
+	write_long(MIN_FREE, before.min_free);
+	write_long(KNOB, before.knob);
+	if (before.lru >= 0)
+		write_long(LRU_GEN, before.lru);
+	disk_remove();
+}
+
+int main(void)
+{
+	long value = read_long(KNOB);
+
+	ksft_print_header();
+	if (value < 0)
+		ksft_exit_skip("no %s\n", KNOB);
+	if (geteuid())
+		ksft_exit_skip("not root\n");
+	ksft_set_plan(8);
+	before.pid = getpid();
+	before.knob = value;
+	before.min_free = read_long(MIN_FREE);
+	before.lru = read_long(LRU_GEN);
+	atexit(restore);
+	test_default(value);
+	test_valid();
+	test_invalid();
+	test_counters();
+	if (disk_create())
+		ksft_exit_fail_msg("no null_blk from configfs\n");
+	test_effect("0", "classic LRU");
+	test_effect("7", "MGLRU");
+	ksft_finished();
+}
