@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Boots the patched kernel, whose KUnit suites run at boot, and runs our kselftests in it.
 
-A second boot is for cgroup v1: with the memory controller there, v2 has none.
+A second boot is for cgroup v1: with the memory controller there, v2 has none. It has four
+nodes, for the suite that is about nodes.
 """
 
 import argparse
@@ -14,7 +15,8 @@ from .report import Failure, failure, working
 TIMEOUT_SECONDS = 900
 DEBUG_TIMEOUT_SECONDS = 7200
 KUNIT = "kunit.enable=1"
-BOOTS = {"test": (KUNIT,), "v1": ("kunit.enable=0",)}
+SUITES = {"test": (KUNIT,), "v1": (KUNIT, "kunit.filter_glob=watermark_wait")}
+NODES: dict[str, tuple[str, ...]] = {"test": (), "v1": ("numa=fake=4",)}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,11 +43,13 @@ def boots(only: str, writes: int) -> dict[str, tuple[str, ...]]:
         raise Failure(f"--only {min(unknown)}: no such kselftest")
     more = (f"KNOB_WRITES={writes}",) if writes else ()
     if not only:
-        return {mode: (*parameters, *more) for mode, parameters in BOOTS.items()}
+        return {mode: (*suites, *NODES[mode], *more) for mode, suites in SUITES.items()}
     chosen = only.split(",")
     modes = {"v1" if name.endswith("_v1") else "test" for name in chosen}
     return {
-        mode: ("kunit.enable=0", f"tidemark.tests={only}", *more) for mode in BOOTS if mode in modes
+        mode: ("kunit.enable=0", f"tidemark.tests={only}", *NODES[mode], *more)
+        for mode in SUITES
+        if mode in modes
     }
 
 

@@ -9,7 +9,10 @@ from tidemark.report import Failure
 
 class BootsTest(unittest.TestCase):
     def test_all(self) -> None:
-        self.assertEqual(test.boots("", 0), test.BOOTS)
+        boots = test.boots("", 0)
+        self.assertEqual(boots["test"], (test.KUNIT,))
+        self.assertIn(test.KUNIT, boots["v1"])
+        self.assertIn("numa=fake=4", boots["v1"])
 
     def test_some_kselftests_without_kunit(self) -> None:
         found = test.boots("test_memcg_knobs", 100)
