@@ -28,17 +28,18 @@
  * Somebody reclaims
  *
  *	An allocation sleeps only while another task is in direct reclaim for
- *	the same node. The last one to leave direct reclaim wakes the first who
- *	waits, to take a page or reclaim in its place. So those who wait do not
- *	rely on kswapd:
+ *	the same node, or kswapd is awake there. The last one to leave direct
+ *	reclaim wakes the first who waits, to take a page or reclaim in its
+ *	place, unless kswapd is awake:
  *
  *	- Who waits counts itself in the queue, and then looks for others who
  *	  reclaim; who leaves takes itself off these, and then looks for any who
  *	  wait. Between the two steps of each is a full barrier: one of them sees
  *	  the other.
  *
- *	If the one that was woken finds a page, the others wait for the next who
- *	frees or reclaims, or for the timeout.
+ *	If the one that was woken finds a page, or kswapd goes to sleep without
+ *	having freed enough, the others wait for the next who frees or reclaims,
+ *	or for the timeout. kswapd that has given up is asleep.
  *
  * Queues
  *
@@ -378,12 +379,22 @@ void __watermark_wake(struct zone *zone, unsigned long free)
 	}
 }
 
+static bool watermark_kswapd_awake(const struct watermark_queue *queue)
+{
+	pg_data_t *pgdat = NODE_DATA(queue - watermark_queues);
+
+	if (!pgdat || !READ_ONCE(pgdat->kswapd))
+		return false;
+	/* without a barrier: the timeout is for who is wrong about it */
+	return !waitqueue_active(&pgdat->kswapd_wait);
+}
+
 /* The first who waits is to reclaim. */
 static void watermark_hand_over(struct watermark_queue *queue)
 {
 	struct watermark_offer nothing = {};
 
-	if (atomic_read(&queue->nr))
+	if (atomic_read(&queue->nr) && !watermark_kswapd_awake(queue))
 		__wake_up(&queue->wait, TASK_NORMAL, 1, &nothing);
 }
 
@@ -539,7 +550,8 @@ static void watermark_account(const struct watermark_waiter *waiter,
 static bool watermark_must_reclaim(const struct watermark_waiter *waiter,
 				   bool takes)
 {
-	return takes && !atomic_read(&waiter->queue->reclaimers);
+	return takes && !atomic_read(&waiter->queue->reclaimers) &&
+	       !watermark_kswapd_awake(waiter->queue);
 }
 
 /**
@@ -636,14 +648,23 @@ static bool watermark_may_wait_alloc(gfp_t gfp_mask, unsigned int order,
 	       !gfp_pfmemalloc_allowed(gfp_mask);
 }
 
+/*
+ * Who is in the middle of something may hold what others need to clean pages, and
+ * allocate many times meanwhile.
+ */
+static bool watermark_in_transaction(void)
+{
+	return current->journal_info ||
+	       current->flags & (PF_MEMALLOC_NOFS | PF_MEMALLOC_NOIO);
+}
+
 void __watermark_wait_turn(gfp_t gfp_mask, unsigned int order,
 			   unsigned int alloc_flags,
 			   const struct alloc_context *ac)
 {
 	int nid = zonelist_node_idx(ac->preferred_zoneref);
 
-	/* Who must not enter a file system may hold what others need to clean. */
-	if ((gfp_mask & __GFP_FS) &&
+	if (!watermark_in_transaction() &&
 	    watermark_may_wait_alloc(gfp_mask, order, alloc_flags) &&
 	    atomic_read(&watermark_queues[nid].nr))
 		watermark_wait_alloc(gfp_mask, order, alloc_flags, ac);
