@@ -649,30 +649,33 @@ unsigned long __active_ratio_kept(struct lruvec *lruvec)
  * @lruvec: the lists that a folio is evicted from
  * @file: it is a file folio
  * @nr_pages: its size
- * @seq: what the shadow entry has without a ratio
+ * @token: what the shadow entry has without a ratio
  * @mask: of the bits that there is room for in a shadow entry
  *
  * Return: see active_ratio_evicted().
  */
 unsigned long __active_ratio_evicted(struct lruvec *lruvec, bool file,
-				     long nr_pages, unsigned long seq,
+				     long nr_pages, unsigned long token,
 				     unsigned long mask)
 {
 	unsigned long now = atomic_long_read(&lruvec->nonresident_age);
+	unsigned long refs = token & (BIT(LRU_REFS_WIDTH) - 1);
 
 	if (!active_ratio_governs(lruvec, file))
-		return seq;
+		return token;
 	workingset_age_nonresident(lruvec, nr_pages);
-	return active_ratio_stamp(now, active_ratio_order(totalram_pages(), mask),
-				  mask);
+	mask >>= LRU_REFS_WIDTH;
+	now = active_ratio_stamp(now, active_ratio_order(totalram_pages(), mask),
+				 mask);
+	return (now << LRU_REFS_WIDTH) | refs;
 }
 
 /**
  * __active_ratio_recent - could a folio that was evicted have been kept?
  * @lruvec: the lists that it was evicted from
  * @file: it is a file folio
- * @evicted: what active_ratio_evicted() said
- * @mask: what it was given
+ * @evicted: the time in what active_ratio_evicted() said
+ * @mask: of the bits that there is room for it in a shadow entry
  * @otherwise: what the kernel's own rule says
  *
  * Return: see active_ratio_recent().

@@ -159,7 +159,7 @@ void __active_ratio_trim(struct lruvec *lruvec);
 void __active_ratio_refill(struct lruvec *lruvec);
 unsigned long __active_ratio_kept(struct lruvec *lruvec);
 unsigned long __active_ratio_evicted(struct lruvec *lruvec, bool file,
-				     long nr_pages, unsigned long seq,
+				     long nr_pages, unsigned long token,
 				     unsigned long mask);
 bool __active_ratio_recent(struct lruvec *lruvec, bool file,
 			   unsigned long evicted, unsigned long mask,
@@ -220,26 +220,29 @@ static inline bool active_ratio_lets_age(struct lruvec *lruvec, bool level)
  * @lruvec: the lists that a folio is evicted from
  * @file: it is a file folio
  * @nr_pages: its size
- * @seq: the oldest generation, which is what the entry has without a ratio
+ * @token: what the entry has without a ratio, with the oldest generation as the
+ *	time
  * @mask: of the bits that the entry has room for
  *
- * Return: with a ratio, a time for active_ratio_recent(); @seq otherwise.
+ * Return: with a ratio, @token with a time for active_ratio_recent() in it;
+ * @token otherwise.
  */
 static inline unsigned long active_ratio_evicted(struct lruvec *lruvec,
 						 bool file, long nr_pages,
-						 unsigned long seq,
+						 unsigned long token,
 						 unsigned long mask)
 {
 	return static_branch_unlikely(&active_ratio_key) ?
-		__active_ratio_evicted(lruvec, file, nr_pages, seq, mask) : seq;
+		__active_ratio_evicted(lruvec, file, nr_pages, token, mask) :
+		token;
 }
 
 /**
  * active_ratio_recent - could a folio that was evicted have been kept?
  * @lruvec: the lists that it was evicted from
  * @file: it is a file folio
- * @evicted: what active_ratio_evicted() said
- * @mask: what it was given
+ * @evicted: the time in what active_ratio_evicted() said
+ * @mask: of the bits that the entry has room for it
  * @otherwise: what the kernel's own rule says
  *
  * Return: with a ratio, %true if fewer pages were evicted since than there are
