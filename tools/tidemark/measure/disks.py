@@ -4,26 +4,39 @@
 from .benchmark import Benchmark, Posting, Setting, null_blk
 
 # More than fits into memory, and the same with few disks and many.
-TOTAL_MIB = 400
+TOTAL_MIB = 320
+LRUS = {"classic": 0, "MGLRU": 1}
 DISK = ("gb=1", "irqmode=2", "completion_nsec=10000")
 
 
-def _setting(name: str, disks: int, speed: int, *words: str) -> Setting:
+def _setting(name: str, disks: int, speed: int, *words: str, memory_mib: int = 256) -> Setting:
     parameters = (*null_blk(disks, *DISK, f"mbps={speed}"), f"bench.disks={disks}", *words)
-    return Setting(name, parameters, memory_mib=256)
+    return Setting(name, parameters, memory_mib=memory_mib)
+
+
+def _waiting(disks: int, lru: str) -> Setting:
+    words = (f"bench.mib={TOTAL_MIB // disks}", "bench.phases=wdr", f"bench.lru={LRUS[lru]}")
+    return _setting(f"{disks} disks, {lru}", disks, 50, *words)
+
+
+# Where writers lose more pages to each other than readers ever do.
+def _writers(lru: str) -> Setting:
+    words = ("bench.mib=32", "bench.phases=w", f"bench.lru={LRUS[lru]}")
+    return _setting(f"8 disks, 128 MiB, {lru}", 8, 50, *words, memory_mib=128)
 
 
 WAITING = Benchmark(
     name="waiting",
     title="parallel sequential writers and readers, one a disk, 256 MiB of memory (2010)",
-    about="4, 8 and 16 disks of 50 MB/s; stalls in direct reclaim, kswapd, pages reclaimed",
-    minutes=8,
+    about="4, 8 and 16 disks of 50 MB/s; stalls in direct reclaim, waits, pages reclaimed",
+    minutes=10,
     program="disks",
-    settings=tuple(
-        _setting(f"{disks} disks", disks, 50, f"bench.mib={TOTAL_MIB // disks}", "bench.phases=wdr")
-        for disks in (4, 8, 16)
+    settings=(
+        *(_waiting(disks, "MGLRU") for disks in (4, 8, 16)),
+        _waiting(16, "classic"),
+        *(_writers(lru) for lru in LRUS),
     ),
-    headline=r".*: (writers|readers, caches dropped)(, direct reclaim)?",
+    headline=r".*: (writers|readers, caches dropped)(, direct reclaim|, for memory)?",
     plotted=("by direct reclaim", "by kswapd"),
     posting=Posting(
         "throughput +40 %, +58 % and +42 %, in 2010, against a kernel that slept in\n"
@@ -43,7 +56,7 @@ RATIO = Benchmark(
     parameters=("bench.ratio=25",),
     settings=tuple(
         _setting(lru, 16, 10, "bench.mib=20", "bench.phases=wwwsrdr", f"bench.lru={number}")
-        for lru, number in (("classic", 0), ("MGLRU", 1))
+        for lru, number in LRUS.items()
     ),
     headline=r".*: (writers|readers, (after writers|caches dropped))(, direct reclaim)?",
     posting=Posting(

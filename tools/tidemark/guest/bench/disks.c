@@ -48,7 +48,7 @@ static long long all_transfer(int disks, long size, bool write_it)
 
 /* Sums of what /proc/vmstat counts. */
 struct counts {
-	long long stalls, direct, kswapd;
+	long long stalls, direct, kswapd, waits;
 };
 
 static struct counts count(void)
@@ -57,6 +57,8 @@ static struct counts count(void)
 	struct counts counts = {
 		.direct = value_in("/proc/vmstat", "pgsteal_direct"),
 		.kswapd = value_in("/proc/vmstat", "pgsteal_kswapd"),
+		/* not on the base */
+		.waits = value_in("/proc/vmstat", "watermark_wait"),
 	};
 	size_t i;
 
@@ -145,6 +147,7 @@ static void run_phase(const char *name, int disks, long size, bool write_it)
 	reclaim = reclaim_ms();
 	figure(1e3 * disks * size / ns, "MB/s", name);
 	figure(after.stalls - before.stalls, "stalls", format("%s, direct reclaim", name));
+	figure(after.waits - before.waits, "waits", format("%s, for memory", name));
 	figure(reclaim, "ms", format("%s, time in direct reclaim", name));
 	figure(after.direct - before.direct, "pages", format("%s, by direct reclaim", name));
 	figure(kswapd, "ms", format("%s, time in kswapd", name));
