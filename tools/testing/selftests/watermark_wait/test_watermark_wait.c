@@ -35,9 +35,10 @@
 #define TASKS		8
 #define ROUNDS		20
 #define ROUND_USEC	100000
+#define FILL_ROUNDS	600
 #define DISK_MB		"4096"
 #define MIB		1048576UL
-#define LEFT_BYTES	(96 * MIB)	/* that the hog leaves to page cache */
+#define LEFT_BYTES	(160 * MIB)	/* that the hog leaves to page cache */
 
 static int write_text(const char *path, const char *text)
 {
@@ -221,16 +222,40 @@ static struct counts counts(void)
 	};
 }
 
+/* Until the readers have filled the memory that is left, and reclaim runs. */
+static void wait_for_reclaim(void)
+{
+	long before = vmstat_count("pgsteal_kswapd");
+	int i;
+
+	for (i = 0; i < FILL_ROUNDS; i++) {
+		if (vmstat_count("pgsteal_kswapd") > before)
+			return;
+		usleep(ROUND_USEC);
+	}
+	ksft_exit_fail_msg("no reclaim\n");
+}
+
 /*
- * Now and then the watermark rises above what is free, by so little that reclaim
- * goes on: what a task reclaims is not enough then for it to get a page.
+ * Somewhat more than is free, and less than what can be reclaimed: what a task
+ * reclaims is not enough then for it to get a page, and reclaim goes on.
  */
+static long raised_kb(void)
+{
+	long free = keyed("/proc/meminfo", "MemFree:");
+	long cache = keyed("/proc/meminfo", "Active(file):") +
+		     keyed("/proc/meminfo", "Inactive(file):");
+
+	return free + (free < cache ? free : cache) / 4;
+}
+
+/* Now and then the watermark rises above what is free. */
 static void shake(long min_free)
 {
 	int i;
 
 	for (i = 0; i < ROUNDS; i++) {
-		set_long(MIN_FREE, keyed("/proc/meminfo", "MemFree:") * 3 / 2);
+		set_long(MIN_FREE, raised_kb());
 		usleep(ROUND_USEC);
 		set_long(MIN_FREE, min_free);
 		usleep(ROUND_USEC);
@@ -261,6 +286,7 @@ static struct counts pressure(void)
 		if (!tasks[i])
 			reader(i);
 	}
+	wait_for_reclaim();
 	shake(min_free);
 	after = counts();
 	for (i = 0; i < TASKS; i++)
