@@ -3,8 +3,8 @@
  * KUnit tests for waiting on watermarks: who is woken, and that nobody is
  * forgotten.
  *
- * Included by mm/watermark_wait.c. The zones belong to nodes that do not exist,
- * so that pages which the system frees meanwhile are not for the tests' waiters.
+ * Included by mm/watermark_wait.c. The zones belong to a node that does not
+ * exist: pages which the system frees meanwhile are not for the tests' waiters.
  */
 #include <kunit/test.h>
 #include <linux/delay.h>
