@@ -39,6 +39,8 @@ BOOT_SECONDS = 300
 DIVISION = re.compile(r"^(\S+): +U (__u?(?:div|mod|divmod)di[34])$", re.M)
 LIMIT = "MEMCG_DIRTY_LIMIT"
 THRESHOLD = "MEMCG_FLUSH_THRESHOLD"
+# Its suite makes up a node.
+NODES = "WATERMARK_WAIT_KUNIT_TEST"
 # Files of a cgroup that show that an option works. They need the memory controller.
 FILES = {
     "ACTIVE_RATIO": "memory.active_inactive_ratio",
@@ -61,11 +63,11 @@ VARIANTS = {
     "memcg-n": Variant({"MEMCG": "n"}, (LIMIT, THRESHOLD)),
     "cgroup-writeback-n": Variant({"BLK_CGROUP": "n"}, (LIMIT,)),
     "memcg-v1-n": Variant({"MEMCG_V1": "n"}),
-    "smp-n": Variant({"SMP": "n"}),
-    "numa-n": Variant({"NUMA": "n"}),
+    "smp-n": Variant({"SMP": "n"}, (NODES,)),
+    "numa-n": Variant({"NUMA": "n"}, (NODES,)),
     "lru-gen-n": Variant({"LRU_GEN": "n"}),
     "preempt-rt": Variant({"EXPERT": "y", "PREEMPT_RT": "y"}),
-    "i386": Variant({"64BIT": "n"}, machine=kbuild.Machine("i386")),
+    "i386": Variant({"64BIT": "n"}, (NODES,), machine=kbuild.Machine("i386")),
     "arm64": Variant({}, machine=kbuild.Machine("arm64", "aarch64-linux-gnu-")),
 }
 
