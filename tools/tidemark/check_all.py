@@ -16,6 +16,8 @@ from .report import Failure, elapsed, working
 FUZZ_WRITES = 100_000
 # On a kernel that checks every access to memory, each takes some ten times as long.
 DEBUG_WRITES = 8_000
+# On each of two LRUs.
+PRESSURE_SECONDS = 300
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,14 @@ STEPS = (
     Step("matrix", "matrix", {}),
     Step("upstream-tests", "upstream-tests", {}),
     Step("test-debug", "test", {"FLAVOUR": "debug", "ARGS": f"--writes {DEBUG_WRITES}"}),
+    Step(
+        "pressure",
+        "test",
+        {
+            "FLAVOUR": "debug",
+            "ARGS": f"--only test_watermark_wait --seconds {PRESSURE_SECONDS}",
+        },
+    ),
     Step("fuzz", "test", {"ARGS": f"--only test_memcg_knobs --writes {FUZZ_WRITES}"}),
 )
 

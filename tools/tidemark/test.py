@@ -23,6 +23,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     vm.add_arguments(parser)
     parser.add_argument("--only", default="", help="these kselftests, with commas; no KUnit suite")
     parser.add_argument("--writes", type=int, default=0, help="values that test_memcg_knobs tries")
+    parser.add_argument(
+        "--seconds",
+        type=int,
+        default=0,
+        help="how long test_watermark_wait kills tasks, on each of two LRUs",
+    )
 
 
 def main(args: argparse.Namespace) -> int:
@@ -30,18 +36,25 @@ def main(args: argparse.Namespace) -> int:
         raise Failure("PRISTINE=1: the unpatched base has nothing of ours to test")
     base, image = guest.built(args)
     timeout = TIMEOUT_SECONDS if args.flavour == kernel.PLAIN else DEBUG_TIMEOUT_SECONDS
+    timeout += 2 * args.seconds
+    more = environment(args.writes, args.seconds)
     cases: list[ktap.Case] = []
-    for mode, parameters in boots(args.only, args.writes).items():
+    for mode, parameters in boots(args.only, more).items():
         machine = guest.machine(args, image, base, mode, parameters)
         cases += _boot(machine, image.source, timeout)
     return _summary(cases)
 
 
-def boots(only: str, writes: int) -> dict[str, tuple[str, ...]]:
-    """The guest's modes with their parameters; init gets what the kernel does not know."""
+def environment(writes: int, seconds: int) -> tuple[str, ...]:
+    """What the kernel does not know goes to init, and from there to the kselftests."""
+    asked = {"KNOB_WRITES": writes, "PRESSURE_SECONDS": seconds}
+    return tuple(f"{name}={value}" for name, value in asked.items() if value)
+
+
+def boots(only: str, more: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:
+    """The guest's modes with their parameters."""
     if unknown := set(filter(None, only.split(","))) - {test["name"] for test in guest.selftests()}:
         raise Failure(f"--only {min(unknown)}: no such kselftest")
-    more = (f"KNOB_WRITES={writes}",) if writes else ()
     if not only:
         return {mode: (*suites, *NODES[mode], *more) for mode, suites in SUITES.items()}
     chosen = only.split(",")

@@ -9,17 +9,21 @@ from tidemark.report import Failure
 
 class BootsTest(unittest.TestCase):
     def test_all(self) -> None:
-        boots = test.boots("", 0)
+        boots = test.boots("")
         self.assertEqual(boots["test"], (test.KUNIT,))
         self.assertIn(test.KUNIT, boots["v1"])
         self.assertIn("numa=fake=4", boots["v1"])
 
     def test_some_kselftests_without_kunit(self) -> None:
-        found = test.boots("test_memcg_knobs", 100)
+        found = test.boots("test_memcg_knobs", test.environment(100, 0))
         words = ("kunit.enable=0", "tidemark.tests=test_memcg_knobs", "KNOB_WRITES=100")
         self.assertEqual(found, {"test": words})
-        self.assertEqual(list(test.boots("test_memcg_dirty_v1", 0)), ["v1"])
+        self.assertEqual(list(test.boots("test_memcg_dirty_v1")), ["v1"])
+
+    def test_environment(self) -> None:
+        self.assertEqual(test.environment(0, 0), ())
+        self.assertEqual(test.environment(0, 300), ("PRESSURE_SECONDS=300",))
 
     def test_no_such_test(self) -> None:
         with self.assertRaises(Failure):
-            test.boots("test_memcg_knob", 0)
+            test.boots("test_memcg_knob")

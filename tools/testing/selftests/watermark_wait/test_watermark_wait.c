@@ -6,6 +6,9 @@
  * without readahead, which does not wait: each page of it is allocated by a fault
  * that reclaims. Most of the memory is anonymous, for as little page cache as
  * possible; with swap there is less pressure.
+ *
+ * PRESSURE_SECONDS in the environment is how long tasks are killed under it, on
+ * each LRU.
  */
 #define _GNU_SOURCE
 
@@ -39,6 +42,10 @@
 #define DISK_MB		"4096"
 #define MIB		1048576UL
 #define LEFT_BYTES	(160 * MIB)	/* that the hog leaves to page cache */
+#define PRESSURE_SECONDS	4
+#define GROWERS		2
+#define GROWN_BYTES	(16 * MIB)
+#define GONE_SECONDS	10
 
 static int write_text(const char *path, const char *text)
 {
@@ -189,6 +196,28 @@ static void reader(int number)
 		asm volatile("" : : "r" (memory[at]));
 }
 
+static void spinner(void)
+{
+	for (;;)
+		asm volatile("");
+}
+
+/* Takes memory, gives it back, takes it again. */
+static void grower(void)
+{
+	char *memory = mmap(NULL, GROWN_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned long at;
+
+	if (memory == MAP_FAILED)
+		_exit(1);
+	for (;;) {
+		for (at = 0; at < GROWN_BYTES; at += 4096)
+			memory[at] = 1;
+		madvise(memory, GROWN_BYTES, MADV_DONTNEED);
+	}
+}
+
 /* A child that goes with its parent. */
 static pid_t spawn(void)
 {
@@ -262,8 +291,63 @@ static void shake(long min_free)
 	}
 }
 
+static double seconds_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+/* The longest that one of them took to go. */
+static double kill_growers(unsigned int usec)
+{
+	double longest = 0, start;
+	pid_t pids[GROWERS];
+	int i;
+
+	for (i = 0; i < GROWERS; i++) {
+		pids[i] = spawn();
+		if (!pids[i])
+			grower();
+	}
+	usleep(usec);
+	for (i = 0; i < GROWERS; i++) {
+		start = seconds_now();
+		stop(pids[i]);
+		if (seconds_now() - start > longest)
+			longest = seconds_now() - start;
+	}
+	return longest;
+}
+
+static double slowest_kill;
+
+/* Tasks come and are killed, beside one that wants the CPU; the watermark moves. */
+static void kill_under_pressure(long min_free)
+{
+	const char *text = getenv("PRESSURE_SECONDS");
+	double end = seconds_now() + (text ? atoi(text) : PRESSURE_SECONDS);
+	pid_t hot = spawn();
+	double took;
+
+	if (!hot)
+		spinner();
+	srand(1);
+	slowest_kill = 0;
+	while (seconds_now() < end) {
+		set_long(MIN_FREE, raised_kb());
+		took = kill_growers(rand() % ROUND_USEC);
+		set_long(MIN_FREE, min_free);
+		usleep(rand() % ROUND_USEC);
+		if (took > slowest_kill)
+			slowest_kill = took;
+	}
+	stop(hot);
+}
+
 /* What has been counted while memory was short. */
-static struct counts pressure(void)
+static struct counts pressure(void (*load)(long min_free))
 {
 	pid_t tasks[TASKS], hog_pid;
 	struct counts before, after;
@@ -287,7 +371,7 @@ static struct counts pressure(void)
 			reader(i);
 	}
 	wait_for_reclaim();
-	shake(min_free);
+	load(min_free);
 	after = counts();
 	for (i = 0; i < TASKS; i++)
 		stop(tasks[i]);
@@ -305,22 +389,28 @@ static struct counts pressure(void)
 
 static void test_effect(const char *lru, const char *name)
 {
-	struct counts on, off;
+	struct counts on, off, killed;
 
 	if (lru && write_text(LRU_GEN, lru)) {
+		ksft_test_result_skip("%s: no lru_gen\n", name);
 		ksft_test_result_skip("%s: no lru_gen\n", name);
 		ksft_test_result_skip("%s: no lru_gen\n", name);
 		return;
 	}
 	set_long(KNOB, 0);
-	off = pressure();
+	off = pressure(shake);
 	ksft_test_result(off.stalls > 0 && off.waits == 0,
 			 "%s: nobody waits with 0\n", name);
 	set_long(KNOB, DEFAULT_MS);
-	on = pressure();
+	on = pressure(shake);
 	ksft_test_result(on.waits > 0 && on.woken > 0 &&
 			 on.woken + on.timeouts <= on.waits && on.usec > 0,
 			 "%s: tasks wait and are woken\n", name);
+	set_long(KNOB, MAX_MS);
+	killed = pressure(kill_under_pressure);
+	ksft_print_msg("the slowest was gone after %.3f s\n", slowest_kill);
+	ksft_test_result(killed.waits > 0 && slowest_kill < GONE_SECONDS,
+			 "%s: tasks that are killed go\n", name);
 }
 
 /* What was set before. */
@@ -349,7 +439,7 @@ int main(void)
 		ksft_exit_skip("no %s\n", KNOB);
 	if (geteuid())
 		ksft_exit_skip("not root\n");
-	ksft_set_plan(8);
+	ksft_set_plan(10);
 	before.pid = getpid();
 	before.knob = value;
 	before.min_free = read_long(MIN_FREE);
