@@ -101,7 +101,8 @@ def without_curves(result: Result) -> Result:
 def _result(name: str, entry: Mapping[str, Any]) -> Result:
     rows = [Row(**row) for row in entry["rows"]]
     curves = [Curve(**curve) for curve in entry["curves"]]
-    return Result(**{**entry, "name": name, "rows": rows, "curves": curves})
+    fields: dict[str, Any] = {**entry, "name": name, "rows": rows, "curves": curves}
+    return Result(**fields)
 
 
 def _rounded(value: float) -> float:
