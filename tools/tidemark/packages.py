@@ -57,6 +57,7 @@ TOOLS = {
     "rsync": Tool("rsync", "rsync"),
     "shellcheck": Tool("shellcheck", "shellcheck"),
     "sparse": Tool("sparse", "sparse"),
+    "sphinx": Tool("python3-sphinx"),
     "stress-ng": Tool("stress-ng", "stress-ng"),
     "tar": Tool("tar", "tar"),
     "xfsprogs": Tool("xfsprogs", "mkfs.xfs"),

@@ -17,6 +17,7 @@ from . import (
     coccinelle,
     finding,
     harness,
+    htmldocs,
     kconfig,
     kernel_doc,
     objects,
@@ -35,6 +36,7 @@ CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
     "kernel-doc": kernel_doc.check,
     "spelling": spelling.check,
     "harness": harness.check,
+    "htmldocs": htmldocs.check,
     "coccinelle": coccinelle.check,
     "objects": objects.check,
 }

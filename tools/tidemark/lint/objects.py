@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """sparse and W=1 on what the series touches, against what they say of the base."""
 
-import hashlib
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -11,6 +9,8 @@ from .. import affected, config, kbuild, kernel, lock, packages, process, scratc
 from ..kbuild import Kbuild
 from ..report import progress
 from ..tree import Tree
+from . import compared
+from .compared import Message
 from .finding import Finding
 from .subject import Subject
 
@@ -21,51 +21,27 @@ SECONDS = 1800
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    known = Counter(_key(finding, source) for finding, source in _of_base(subject))
-    for finding, source in _of_tree(subject):
-        key = _key(finding, source)
-        if known[key]:
-            known[key] -= 1
-        else:
-            yield finding
+    yield from compared.beyond(_of_base(subject), _messages(subject, subject.tree, pristine=False))
 
 
 def candidates(subject: Subject) -> list[str]:
     return affected.candidates([*subject.overlay, *subject.touched()])
 
 
-def _key(finding: Finding, source: str) -> tuple[str, str, str]:
-    """A message is the same as on the base when it is about the same line, wherever that is."""
-    return finding.file, finding.text, source
-
-
 def _fragments(subject: Subject) -> Mapping[str, config.Wish]:
     return config.read(kernel.fragments(subject.base.name, subject.layout), subject.layout)
 
 
-def _of_tree(subject: Subject) -> list[tuple[Finding, str]]:
-    return _messages(subject, subject.tree, pristine=False)
-
-
-def _of_base(subject: Subject) -> list[tuple[Finding, str]]:
-    """The base says the same each time."""
+def _of_base(subject: Subject) -> list[Message]:
     base = Tree(subject.base.path, subject.base.key, subject.base.key)
     asked = config.merged(_fragments(subject))
     parts = [base.key, asked, *candidates(subject)]
     parts += [process.output([program, "--version"]) for program in ("gcc", "sparse")]
-    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     record = subject.layout.build / "lint" / f"{subject.base.label}.json"
-    kept = scratch.read_json(record)
-    if kept.get("key") != key:
-        messages = _messages(subject, base, pristine=True)
-        rows = [[f.tool, f.file, f.line, f.text, source] for f, source in messages]
-        record.parent.mkdir(parents=True, exist_ok=True)
-        kept = {"key": key, "messages": rows}
-        scratch.write_json(record, kept)
-    return [(Finding(*row[:4]), row[4]) for row in kept["messages"]]
+    return compared.of_base(record, parts, lambda: _messages(subject, base, pristine=True))
 
 
-def _messages(subject: Subject, tree: Tree, pristine: bool) -> list[tuple[Finding, str]]:
+def _messages(subject: Subject, tree: Tree, pristine: bool) -> list[Message]:
     name = f"{subject.base.label}-lint{'-pristine' if pristine else ''}"
     layout = subject.layout
     packages.require(kbuild.TOOLS)
@@ -89,23 +65,17 @@ def _messages(subject: Subject, tree: Tree, pristine: bool) -> list[tuple[Findin
         return list(_read(build.lines(), tree.path))
 
 
-def _read(lines: Iterable[str], top: Path) -> Iterator[tuple[Finding, str]]:
+def _read(lines: Iterable[str], top: Path) -> Iterator[Message]:
     for found in map(MESSAGE.match, lines):
         if not found:
             continue
         file = found["file"].removeprefix(f"{top}/")
         number = int(found["line"])
-        yield Finding(_tool(found["text"]), file, number, found["text"]), _line(top / file, number)
+        finding = Finding(_tool(found["text"]), file, number, found["text"])
+        yield compared.message(finding, top)
 
 
 def _tool(text: str) -> str:
     if OF_GCC.search(text):
         return "W=1"
     return "kernel-doc" if OF_KERNEL_DOC.search(text) else "sparse"
-
-
-def _line(path: Path, number: int) -> str:
-    try:
-        return path.read_text(errors="replace").splitlines()[number - 1].strip()
-    except (OSError, IndexError):
-        return ""

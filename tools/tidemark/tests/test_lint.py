@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
-from tidemark import lint, packages, series, tree
+from tidemark import lint, packages, process, series, tree
 from tidemark.lint import (
     checkpatch,
     coccinelle,
     finding,
     harness,
+    htmldocs,
     kconfig,
     kernel_doc,
     objects,
@@ -340,6 +341,51 @@ class ObjectsTest(SubjectCase):
         shutil.rmtree(self.layout.build / "kernel" / "6.12-linux-lint-pristine")
         self.assertEqual(self.texts(objects.check(subject)), expected)
         self.assertFalse((self.layout.build / "kernel" / "6.12-linux-lint-pristine").exists())
+
+
+class HtmldocsTest(SubjectCase):
+    def test_directories(self) -> None:
+        paths = ["Documentation/mm/a.rst", "Documentation/admin-guide/sysctl/b.rst", "mm/c/d.c"]
+        self.assertEqual(htmldocs.directories(paths), ["admin-guide", "mm"])
+        self.assertEqual(htmldocs.directories(["Documentation/index.rst"]), [])
+
+    def test_nothing_to_build(self) -> None:
+        self.assertEqual(self.texts(htmldocs.check(self.subject())), [])
+
+    def test_only_what_the_base_does_not_say(self) -> None:
+        (self.linux / "Documentation" / "mm").mkdir(parents=True)
+        (self.linux / "Documentation" / "mm" / "index.rst").write_text("1\n2\n")
+        self.write("Documentation/mm/ours.rst", "x\n")
+        text = self.hook.read_text()
+        overlay = "\nOverlay: mm/ours.c"
+        self.hook.write_text(
+            text.replace(overlay, f"{overlay}\nOverlay: Documentation/mm/ours.rst")
+        )
+        subject = self.subject()
+        asked = []
+
+        def run(argv: list[str], cwd: Path, **_: object) -> str:
+            asked.append(argv)
+            told = f"{cwd}/Documentation/mm/index.rst:2: WARNING: old, {cwd}/x\n"
+            told += "/other/a.rst:1: WARNING: x\n"
+            if cwd == subject.tree.path:
+                told += f"{cwd}/Documentation/mm/ours.rst:1: ERROR: bad\n"
+                told += f"{cwd}/Documentation/mm/ours.rst: WARNING: not in any toctree\n"
+            return told
+
+        expected = [
+            "Documentation/mm/ours.rst:0: htmldocs: not in any toctree",
+            "Documentation/mm/ours.rst:1: htmldocs: bad",
+        ]
+        with (
+            mock.patch.object(tool, "run", run),
+            mock.patch.object(process, "output", return_value="sphinx-build 5\n"),
+            mock.patch.object(packages, "require"),
+        ):
+            self.assertEqual(self.texts(htmldocs.check(subject)), expected)
+            self.assertEqual(self.texts(htmldocs.check(subject)), expected)
+        self.assertEqual(len(asked), 3)
+        self.assertIn("SPHINXDIRS=mm", asked[0])
 
 
 class ReportTest(SubjectCase):
