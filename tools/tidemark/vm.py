@@ -18,6 +18,9 @@ DONE = "done "
 # Guest time counts instructions, and moves on at once when there is nothing to do. Without
 # "erms" and "fsrm", memory is copied a word at a time, which is nearer to what a copy costs.
 ICOUNT = ("-icount", "shift=1,sleep=off", "-rtc", "base=2024-01-01,clock=vm")
+# The emulated ones agree. On a busy host the kernel takes a CPU that did not get to run for an
+# unstable TSC, and a scheduler whose clock changes under it may starve tasks from then on.
+TSC = "tsc=reliable"
 ICOUNT_CPU = "max,-rdrand,-rdseed,-erms,-fsrm"
 
 _running: set[subprocess.Popen[str]] = set()
@@ -71,7 +74,9 @@ def command(machine: Machine, *io: str) -> list[str]:
     argv += ["-machine", "q35", *_processor(machine)]
     argv += ["-smp", str(machine.cpus), "-m", str(machine.memory_mib)]
     argv += ["-kernel", str(machine.kernel), "-initrd", str(machine.initramfs)]
-    words = ("console=ttyS0", "panic=-1", f"tidemark.mode={machine.mode}", *machine.parameters)
+    words = ["console=ttyS0", "panic=-1", f"tidemark.mode={machine.mode}", *machine.parameters]
+    if machine.icount or not machine.kvm:
+        words.append(TSC)
     argv += ["-append", " ".join(words)]
     for number, disk in enumerate(machine.disks):
         argv += _drive(number, disk)

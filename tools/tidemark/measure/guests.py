@@ -20,7 +20,7 @@ from .results import Result
 TIMEOUT_SECONDS = 900
 # What would make one boot differ from the next, or tick in the background.
 STEADY = (
-    *("loglevel=4", "kunit.enable=0", "nowatchdog", "tsc=reliable", "nokaslr", "norandmaps"),
+    *("loglevel=4", "kunit.enable=0", "nowatchdog", "nokaslr", "norandmaps"),
     *("random.trust_cpu=0", "transparent_hugepage=never"),
 )
 # Under icount another size of memory gives each boot another layout, and its own timing.

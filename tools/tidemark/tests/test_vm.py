@@ -67,6 +67,13 @@ class CommandTest(unittest.TestCase):
         self.assertIn("tcg,thread=single", vm.command(machine))
         self.assertNotIn("kvm", vm.command(machine))
 
+    def test_the_clock_is_trusted_where_it_is_emulated(self) -> None:
+        for kvm, icount in ((False, False), (False, True), (True, True)):
+            machine = vm.Machine(Path("k"), Path("i"), "run", kvm=kvm, icount=icount)
+            self.assertIn("tsc=reliable", " ".join(vm.command(machine)))
+        machine = vm.Machine(Path("k"), Path("i"), "run", kvm=True)
+        self.assertNotIn("tsc=", " ".join(vm.command(machine)))
+
     def test_a_disk_is_throttled_or_read_only_as_told(self) -> None:
         disks = (vm.Disk(Path("slow.img"), 30_000_000), vm.Disk(Path("a.tar"), read_only=True))
         line = " ".join(vm.command(vm.Machine(Path("k"), Path("i"), "run", disks)))
