@@ -62,6 +62,7 @@ TOOLS = {
     "tar": Tool("tar", "tar"),
     "xfsprogs": Tool("xfsprogs", "mkfs.xfs"),
     "xz": Tool("xz-utils", "xz"),
+    "yaml": Tool("python3-yaml"),
     "zstd": Tool("zstd", "zstd"),
 }
 

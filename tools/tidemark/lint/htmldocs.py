@@ -17,6 +17,7 @@ from .finding import Finding
 from .subject import Subject
 
 NAME = "htmldocs"
+TOOLS = ("sphinx", "yaml")
 TOP = "Documentation"
 WARNING = re.compile(
     r"^(?P<file>/\S+?\.rst)(?::(?P<line>\d+))?: (?:WARNING|ERROR|CRITICAL|SEVERE): (?P<text>.+)$"
@@ -30,7 +31,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     names = directories([*subject.overlay, *subject.touched()])
     if not names:
         return
-    packages.require(["sphinx"])
+    packages.require(TOOLS)
     base = Tree(subject.base.path, subject.base.key, subject.base.key)
     record = subject.layout.build / "lint" / f"{subject.base.label}-docs.json"
     parts = [base.key, *names, process.output(["/usr/bin/sphinx-build", "--version"])]
