@@ -44,6 +44,28 @@ WAITING = Benchmark(
     ),
 )
 
+
+def _beside(name: str, lru: str, disks: int, *words: str) -> Setting:
+    words = ("bench.mib=24", f"bench.lru={LRUS[lru]}", *words)
+    return _setting(f"{name}, {lru}", disks, 50, *words, memory_mib=160)
+
+
+PRESSURE = Benchmark(
+    name="pressure",
+    title="writers and readers beside other users of memory, and hogs that have to be killed",
+    about="160 MiB; memory that grows to 40 MiB; blocks of order 3; 4 hogs beside 2 readers",
+    minutes=6,
+    program="disks",
+    boots=5,
+    settings=(
+        *(_beside("mixed", lru, 8, "bench.phases=wdr", "bench.anon=40") for lru in LRUS),
+        *(_beside("order 3", lru, 6, "bench.phases=wdr", "bench.blocks=1") for lru in LRUS),
+        # The kernel's word on a kill is what is wanted here, and would fail the run.
+        *(_beside("hogs", lru, 2, "bench.phases=o", "bench.hogs=4", "loglevel=3") for lru in LRUS),
+    ),
+    headline=".*: (writers|readers, caches dropped)(, direct reclaim|, of order 3.*)?|.*last kill",
+)
+
 # What the posting was about: what the disks give, and not what it costs to reclaim a page. With
 # faster ones, all that an emulated CPU can do is copy and reclaim; and reads that begin before the
 # last writes are on the disks get what is left of these.
@@ -65,4 +87,4 @@ RATIO = Benchmark(
     ),
 )
 
-BENCHMARKS = (WAITING, RATIO)
+BENCHMARKS = (WAITING, PRESSURE, RATIO)
