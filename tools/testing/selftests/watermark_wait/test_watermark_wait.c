@@ -43,6 +43,7 @@
 #define MIB		1048576UL
 #define LEFT_BYTES	(160 * MIB)	/* that the hog leaves to page cache */
 #define PRESSURE_SECONDS	4
+#define WAIT_SECONDS	60	/* on a slow machine, until somebody waits */
 #define GROWERS		2
 #define GROWN_BYTES	(16 * MIB)
 #define GONE_SECONDS	10
@@ -328,6 +329,7 @@ static void kill_under_pressure(long min_free)
 {
 	const char *text = getenv("PRESSURE_SECONDS");
 	double end = seconds_now() + (text ? atoi(text) : PRESSURE_SECONDS);
+	long waits = vmstat_count("watermark_wait");
 	pid_t hot = spawn();
 	double took;
 
@@ -335,7 +337,9 @@ static void kill_under_pressure(long min_free)
 		spinner();
 	srand(1);
 	slowest_kill = 0;
-	while (seconds_now() < end) {
+	while (seconds_now() < end ||
+	       (vmstat_count("watermark_wait") == waits &&
+		seconds_now() < end + WAIT_SECONDS)) {
 		set_long(MIN_FREE, raised_kb());
 		took = kill_growers(rand() % ROUND_USEC);
 		set_long(MIN_FREE, min_free);
