@@ -202,18 +202,18 @@ void find_root(char *root, size_t len)
 }
 
 /*
- * Holds what is written back for @cgroup to 10 MB/s, where the disk allows that:
+ * Holds what is written back for @cgroup to so many MB/s, where the disk allows that:
  * a writer is faster than it then, however slow the machine is.
  */
-void slow_down(const char *cgroup)
+void slow_down(const char *cgroup, unsigned int rate)
 {
 	struct stat st;
 	char text[64];
 
 	if (stat(".", &st))
 		return;
-	snprintf(text, sizeof(text), "%u:%u wbps=10000000", major(st.st_dev),
-		 minor(st.st_dev));
+	snprintf(text, sizeof(text), "%u:%u wbps=%u000000", major(st.st_dev),
+		 minor(st.st_dev), rate);
 	cg_write(cgroup, "io.max", text);
 }
 

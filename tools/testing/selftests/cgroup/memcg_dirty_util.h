@@ -29,7 +29,7 @@ bool stays_within_10m(const char *cgroup, const char *watched, const char *path)
 char *create_cgroup(const char *parent, const char *name);
 void destroy_cgroup(char *cgroup);
 void find_root(char *root, size_t len);
-void slow_down(const char *cgroup);
+void slow_down(const char *cgroup, unsigned int rate);
 bool can_write_back(void);
 
 bool ext4_has_large_folios(void);

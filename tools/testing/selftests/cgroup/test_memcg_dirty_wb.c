@@ -174,7 +174,7 @@ static int test_light_sibling(const char *root)
 	light = create_cgroup(parent, "light");
 	if (!hog || !light)
 		goto out;
-	slow_down(hog);
+	slow_down(hog, 10);
 	pid = cg_run_nowait(hog, do_writes, &endless);
 	for (i = 0; dirty_stat(hog, "throttled ") < 10; i++) {
 		if (i == 200) {
@@ -303,25 +303,26 @@ out:
 
 /*
  * A limit takes the place of the share of memory.max that vm.dirty_ratio gives,
- * upwards too. The system's limit is out of the way for that, and the flushers,
+ * upwards too. The system's limit is out of the way for that, and so is the disk,
  * which may be as fast as the writer on a slow machine.
  */
 static int test_raise(const char *root)
 {
-	struct writes writes = { .file = test_file, .bytes = MB(115) };
+	struct writes writes = { .file = test_file, .bytes = MB(100) };
 	char *cgroup = create_cgroup(root, "dirty_raise");
 	long limit = MB(120L), derived, peak;
 	int ret = KSFT_FAIL;
 
 	if (!cgroup || cg_write(cgroup, "memory.max", "256M") ||
-	    cg_write(cgroup, LIMIT_FILE, "120M") ||
-	    cg_write(cgroup, BACKGROUND_FILE, "118M"))
+	    cg_write(cgroup, LIMIT_FILE, "120M"))
 		goto out;
 	derived = MB(256L) / 100 * 20;
-	slow_down(cgroup);
+	slow_down(cgroup, 2);
 	if (cg_run(cgroup, do_writes, &writes))
 		goto out;
 	peak = dirty_stat(cgroup, "total_peak ");
+	/* What is on its way to the disk has to get there before the file can go. */
+	slow_down(cgroup, 1000);
 	ksft_print_msg("peak %ld of %ld bytes\n", peak, limit);
 	if (peak < derived + MB(20))
 		goto out;
@@ -574,7 +575,7 @@ static int test_tracepoints(const char *root)
 	write_text(TRACING "/trace", "\n", 1);
 	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "2M"))
 		goto out;
-	slow_down(cgroup);
+	slow_down(cgroup, 10);
 	if (cg_run(cgroup, do_writes, &writes))
 		goto out;
 	if (!dirty_stat(cgroup, "throttled ")) {
