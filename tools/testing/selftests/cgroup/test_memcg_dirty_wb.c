@@ -575,14 +575,9 @@ static int test_tracepoints(const char *root)
 	write_text(TRACING "/trace", "\n", 1);
 	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "2M"))
 		goto out;
-	slow_down(cgroup, 10);
+	slow_down(cgroup, 2);
 	if (cg_run(cgroup, do_writes, &writes))
 		goto out;
-	if (!dirty_stat(cgroup, "throttled ")) {
-		ksft_print_msg("nobody writes faster than the disk\n");
-		ret = KSFT_SKIP;
-		goto out;
-	}
 	if (!traced("memcg_dirty_throttle: ") || !traced("memcg_dirty_wakeup: "))
 		goto out;
 	ret = KSFT_PASS;
