@@ -30,8 +30,7 @@ RESULT = re.compile(r"^\s*(?P<bad>not )?ok \d+ (?:- )?(?P<name>.*?)(?:\s*# (?P<d
 EXIT = "exit status"
 SKIPPED = 4
 TIMEOUT_SECONDS = 2400
-# Of those that are about time, some pass on one run in three, on any kernel.
-ROUNDS = 6
+ROUNDS = 3
 NOTE = """Some of these fail now and then under emulation, on any kernel: what passed on the base
 and failed on ours was run again on both, and counts as failed if it never passed on ours."""
 

@@ -18,10 +18,10 @@ DONE = "done "
 # Guest time counts instructions, and moves on at once when there is nothing to do. Without
 # "erms" and "fsrm", memory is copied a word at a time, which is nearer to what a copy costs.
 ICOUNT = ("-icount", "shift=1,sleep=off", "-rtc", "base=2024-01-01,clock=vm")
-# The emulated ones agree. On a busy host the kernel takes a CPU that did not get to run for an
+ICOUNT_CPU = "max,-rdrand,-rdseed,-erms,-fsrm"
+# Emulated CPUs' clocks agree. On a busy host the kernel takes a CPU that did not get to run for an
 # unstable TSC, and a scheduler whose clock changes under it may starve tasks from then on.
 TSC = "tsc=reliable"
-ICOUNT_CPU = "max,-rdrand,-rdseed,-erms,-fsrm"
 
 _running: set[subprocess.Popen[str]] = set()
 
