@@ -95,7 +95,7 @@ class Benchmark:
     variants: tuple[Variant, ...] = (BASE, PATCHED)
     further_columns: tuple[str, ...] = ()
     settings: tuple[Setting, ...] = (Setting(),)
-    boots: int = 3
+    boots: int = 5
     icount: bool = True
     parameters: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()

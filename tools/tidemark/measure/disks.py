@@ -29,7 +29,7 @@ WAITING = Benchmark(
     name="waiting",
     title="parallel sequential writers and readers, one a disk, 256 MiB of memory (2010)",
     about="4, 8 and 16 disks of 50 MB/s; stalls in direct reclaim, waits, pages reclaimed",
-    minutes=10,
+    minutes=6,
     program="disks",
     settings=(
         *(_waiting(disks, "MGLRU") for disks in (4, 8, 16)),
@@ -56,7 +56,6 @@ PRESSURE = Benchmark(
     about="160 MiB; memory that grows to 40 MiB; blocks of order 3; 4 hogs beside 2 readers",
     minutes=6,
     program="disks",
-    boots=5,
     settings=(
         *(_beside("mixed", lru, 8, "bench.phases=wdr", "bench.anon=40") for lru in LRUS),
         *(_beside("order 3", lru, 6, "bench.phases=wdr", "bench.blocks=1") for lru in LRUS),
@@ -73,7 +72,7 @@ RATIO = Benchmark(
     name="ratio",
     title="parallel readers after writers, and after dropping caches (2010)",
     about="16 disks of 10 MB/s, 256 MiB; writes, reads, reads without caches; the knob at 25",
-    minutes=6,
+    minutes=5,
     program="disks",
     parameters=("bench.ratio=25",),
     settings=tuple(

@@ -5,14 +5,14 @@ import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .. import console, guest, process, programs, vm
 from ..base import Base
 from ..kernel import Image
 from ..layout import REPOSITORY
-from ..report import Failure, working
+from ..report import Failure, warning, working
 from . import results
 from .benchmark import AGAIN, Benchmark, Reading, Setting, Variant
 from .results import Result
@@ -23,6 +23,7 @@ STEADY = (
     *("loglevel=4", "kunit.enable=0", "nowatchdog", "nokaslr", "norandmaps"),
     *("random.trust_cpu=0", "transparent_hugepage=never"),
 )
+STEADY_TO = 0.002
 # Under icount another size of memory gives each boot another layout, and its own timing.
 SEED_MIB = 2
 
@@ -46,10 +47,16 @@ class _Boot:
     variant: Variant
     setting: Setting
     seed: int
+    repeated: bool = False
 
     @property
     def label(self) -> str:
         return " ".join(part for part in (self.variant.name, self.setting.name) if part)
+
+    @property
+    def log(self) -> str:
+        name = f"{self.label} {self.seed}{' repeated' if self.repeated else ''}"
+        return re.sub(r"\W+", "-", name) + ".log"
 
 
 def run(benchmark: Benchmark, kernels: Kernels, boots: int, jobs: int) -> Result:
@@ -60,12 +67,18 @@ def run(benchmark: Benchmark, kernels: Kernels, boots: int, jobs: int) -> Result
     initramfs = _initramfs(benchmark, place) if benchmark.icount else None
     queue = list(_boots(benchmark, boots))
     workers = jobs if benchmark.icount else 1
+    # What counts instructions repeats to the last of them, or something of the host's got in.
+    repeated = [replace(queue[0], repeated=True)] if benchmark.icount else []
     readings: list[Reading] = []
+    count = len(queue) + len(repeated)
     with (
-        working(f"{benchmark.name}", lambda: f"{len(readings)} of {len(queue)} boots"),
+        working(f"{benchmark.name}", lambda: f"{len(readings)} of {count} boots"),
         ThreadPoolExecutor(workers) as pool,
     ):
-        asked = [pool.submit(_measure, benchmark, boot, kernels, initramfs) for boot in queue]
+        asked = [
+            pool.submit(_measure, benchmark, boot, kernels, initramfs)
+            for boot in (*queue, *repeated)
+        ]
         try:
             for answer in asked:
                 readings.append(answer.result())
@@ -73,11 +86,16 @@ def run(benchmark: Benchmark, kernels: Kernels, boots: int, jobs: int) -> Result
             pool.shutdown(wait=False, cancel_futures=True)
             vm.abandon()
             raise
+    again = readings.pop() if repeated else None
+    differs = results.difference(readings[0], again) if again else None
+    if differs and differs > STEADY_TO:
+        warning(f"{benchmark.name}: a boot differs by {differs:.2%} when it is repeated")
     about = {
         "release": kernels.pristine.release,
         "origin": kernels.base.origin,
         "boots": boots,
         "seconds": round(time.monotonic() - begun),
+        "repeated": differs,
     }
     return results.gather(benchmark, readings, about)
 
@@ -102,8 +120,7 @@ def _measure(
             kernels.base, image, benchmark.program, _words(benchmark, boot)
         )
         place = machine.initramfs.parent
-    name = re.sub(r"\W+", "-", f"{boot.label} {boot.seed}")
-    outcome = vm.run(machine, place / f"{name}.log", TIMEOUT_SECONDS, lambda _: None)
+    outcome = vm.run(machine, place / boot.log, TIMEOUT_SECONDS, lambda _: None)
     console.require_quiet(outcome)
     if outcome.status:
         raise Failure(

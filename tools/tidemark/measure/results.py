@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -33,12 +34,15 @@ class Curve:
 
 @dataclass(frozen=True)
 class Result:
+    """What a benchmark measured, and by how much a boot differed when it was repeated."""
+
     name: str
     release: str
     origin: str
     boots: int
     seconds: int
     variants: list[str]
+    repeated: float | None = None
     rows: list[Row] = field(default_factory=list)
     curves: list[Curve] = field(default_factory=list)
 
@@ -69,6 +73,16 @@ def gather(benchmark: Benchmark, readings: Iterable[Reading], about: Mapping[str
         curves=list(curves.values()),
         **about,
     )
+
+
+def difference(first: Reading, again: Reading) -> float:
+    """The largest between any two values, as a share of the larger one."""
+    pairs = [
+        pair
+        for row in first.rows.keys() | again.rows.keys()
+        for pair in zip_longest(_values(first, row), _values(again, row), fillvalue=0.0)
+    ]
+    return max((abs(a - b) / max(abs(a), abs(b)) for a, b in pairs if a != b), default=0.0)
 
 
 def path(label: str, layout: Layout) -> Path:
@@ -103,6 +117,10 @@ def _result(name: str, entry: Mapping[str, Any]) -> Result:
     curves = [Curve(**curve) for curve in entry["curves"]]
     fields: dict[str, Any] = {**entry, "name": name, "rows": rows, "curves": curves}
     return Result(**fields)
+
+
+def _values(reading: Reading, row: tuple[str, str]) -> list[float]:
+    return reading.rows[row][1] if row in reading.rows else []
 
 
 def _rounded(value: float) -> float:

@@ -12,8 +12,8 @@ SPREAD = 8
 RATIO = 8
 LEGEND = (
     "spread: (largest - smallest) / median of the boots. ratio: to the base. A difference that is\n"
-    "no larger than the spread (twice that for 3 boots, 3 times for 2) has none: 1 stands there\n"
-    "where this is up to 1 %, ~ where it is more."
+    "no larger than the spread (1.7 times that for 4 boots, 1.5 times for 5) has none: 1 stands\n"
+    "there where this is up to 1 %, ~ where it is more."
 )
 # At a ratio this near to 1, its difference from 1 is what matters.
 CLOSE = 0.1
@@ -22,10 +22,13 @@ NOTHING = 0.00005
 
 def heading(benchmark: Benchmark, result: Result) -> str:
     clock = "guest time under icount" if benchmark.icount else "time"
-    return (
-        f"{benchmark.name}: {benchmark.title}\n"
-        f"Linux {result.release} from {result.origin}; {result.boots} boots of each, {clock}"
-    )
+    lines = [
+        f"{benchmark.name}: {benchmark.title}",
+        f"Linux {result.release} from {result.origin}; {result.boots} boots of each, {clock}",
+    ]
+    if result.repeated is not None:
+        lines.append(f"a boot that was repeated: every figure within {result.repeated:.2%}")
+    return "\n".join(lines)
 
 
 def table(benchmark: Benchmark, result: Result, headline: bool = False) -> str:

@@ -14,7 +14,7 @@ THROTTLE = Benchmark(
     name="io-throttle",
     title="four cgroups with an io.max of 2, 4, 6 and 8 MB/s on one disk (2009)",
     about="1, 2, 4 streams each, direct and buffered; `limited`: dirty limits of a quarter second",
-    minutes=9,
+    minutes=3,
     program="throttle",
     variants=(BASE, PATCHED, Variant("limited", parameters=("bench.limit=250",))),
     parameters=MEMORY_DISK,

@@ -6,6 +6,7 @@ import json
 import re
 import tempfile
 import unittest
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -239,6 +240,23 @@ class CatalogueTest(unittest.TestCase):
         self.assertLessEqual(sum(b.minutes for b in catalogue.BENCHMARKS), 60)
 
 
+class DifferenceTest(unittest.TestCase):
+    def difference(self, *values: Sequence[str]) -> float:
+        first, again = (
+            read_figures("base", "", [f"figure {value} ns a" for value in boot]) for boot in values
+        )
+        return results.difference(first, again)
+
+    def test_the_largest_counts(self) -> None:
+        self.assertEqual(self.difference(["4", "0", "100"], ["4", "0", "100"]), 0)
+        self.assertEqual(self.difference(["4", "100"], ["3", "101"]), 0.25)
+        self.assertEqual(self.difference(["0", "1"], ["5", "1"]), 1)
+
+    def test_what_is_missing_counts(self) -> None:
+        self.assertEqual(self.difference(["4", "4"], ["4"]), 1)
+        self.assertEqual(self.difference([], ["4"]), 1)
+
+
 class GuestsTest(unittest.TestCase):
     def setUp(self) -> None:
         place = Path("x")
@@ -263,6 +281,22 @@ class GuestsTest(unittest.TestCase):
         self.assertEqual({boot.seed for boot in boots}, {1, 2, 3, 4})
         self.assertEqual({self.kernels.of(boot.variant) for boot in boots}, {self.base})
         self.assertFalse(any(boot.variant.parameters for boot in boots))
+
+    def test_the_first_boot_is_repeated_and_compared(self) -> None:
+        names: list[str] = []
+
+        def measure(_: object, boot: guests._Boot, *rest: object) -> Reading:
+            names.append(boot.log)
+            return read_figures(boot.variant.name, "", [f"figure {3 if boot.repeated else 4} ns a"])
+
+        with (
+            mock.patch.object(guests, "_measure", measure),
+            mock.patch.object(guests, "_initramfs"),
+        ):
+            found = guests.run(TOY, self.kernels, 2, 1)
+        self.assertEqual(found.repeated, 0.25)
+        self.assertEqual(found.rows[0].values, {"base": [4, 4], "patched": [4, 4]})
+        self.assertEqual(names[-1], names[0].replace(".log", "-repeated.log"))
 
     def test_a_seed_changes_memory_and_the_program_knows_it(self) -> None:
         boots = list(guests._boots(TOY, 2))
