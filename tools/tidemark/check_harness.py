@@ -7,7 +7,7 @@ from pathlib import Path
 
 from . import packages
 
-TOOLS = ("bzip2", "gcc", "git", "gnupg", "make", "patch", "sparse", "tar", "xz", "zstd")
+TOOLS = ("bzip2", "cpio", "gcc", "git", "gnupg", "make", "patch", "sparse", "tar", "xz", "zstd")
 
 
 def main(_: argparse.Namespace) -> int:

@@ -2,6 +2,7 @@
 """The guest's user space: static busybox, our scripts, programs and tests, in an initramfs."""
 
 import argparse
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterable
@@ -21,6 +22,8 @@ TOOLS = (
 )
 HERE = Path(__file__).resolve().parent / "guest"
 SELFTEST = re.compile(r"tools/testing/selftests/(?P<suite>[^/]+)/(?P<name>test_\w+)\.c")
+# Owner, device and inode numbers do not depend on where it is made.
+ARCHIVE = ("--format=newc", "--owner=0:0", "--reproducible")
 BUSYBOX = Path("/bin/busybox")
 SCRIPTS = ("boot", "kselftests", "run", "shell", "test", "upstream", "v1")
 # busybox has some of these, but not the file systems' own options.
@@ -137,13 +140,15 @@ def _initramfs(place: Path, source: Path, layout: Layout, add: Callable[[Path], 
 
 
 def pack(root: Path, archive: Path) -> Path:
-    members = sorted(str(path.relative_to(root)) for path in root.rglob("*"))
+    """The same files give the same archive: under icount, unpacking another makes another boot."""
+    found = sorted(root.rglob("*"))
+    for path in found:
+        os.utime(path, (0, 0), follow_symlinks=False)
+    members = [str(path.relative_to(root)) for path in found]
     listing = archive.with_suffix(".list")
     listing.write_text("\n".join(members) + "\n")
     with listing.open("rb") as names, archive.open("wb") as sink:
-        process.filtered(
-            ["cpio", "--quiet", "--create", "--format=newc", "--owner=0:0"], names, sink, root
-        )
+        process.filtered(["cpio", "--quiet", "--create", *ARCHIVE], names, sink, root)
     return archive
 
 
