@@ -26,7 +26,7 @@ help: ## this list
 	@echo '  BASE=6.12       kernel to build on, one of:' $(notdir $(wildcard bases/*))
 	@echo '  LINUX=path      take the base from this kernel tree, git checkout or tarball'
 	@echo '  PRISTINE=1      the unpatched base (tree, kernel, run, shell; bench: against itself)'
-	@echo '  FLAVOUR=debug   a kernel that looks for errors of its own (kernel, run, test, shell)'
+	@echo '  FLAVOUR=debug   a kernel that looks for errors (kernel, run, test, shell); kcsan (kernel, test)'
 	@echo '  SIGNOFF=1       the series in your name, signed off (series)'
 	@echo '  NAME=...        one of bench-list (bench)'
 	@echo '  ARGS=...        more options for run, test, shell, bench, check-series, lint and below'

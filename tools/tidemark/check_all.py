@@ -35,6 +35,7 @@ STEPS = (
     Step("matrix", "matrix", {}),
     Step("upstream-tests", "upstream-tests", {}),
     Step("test-debug", "test", {"FLAVOUR": "debug", "ARGS": f"--writes {DEBUG_WRITES}"}),
+    Step("test-kcsan", "test", {"FLAVOUR": "kcsan", "ARGS": f"--writes {DEBUG_WRITES}"}),
     Step(
         "pressure",
         "test",

@@ -7,9 +7,11 @@ nodes, for the suite that is about nodes.
 
 import argparse
 from collections import Counter
-from pathlib import Path
+from dataclasses import replace
 
-from . import console, guest, kernel, ktap, vm
+from . import console, guest, kcsan, kernel, ktap, overlay, vm
+from .kernel import Image
+from .layout import REPOSITORY
 from .report import Failure, failure, working
 
 TIMEOUT_SECONDS = 900
@@ -41,7 +43,7 @@ def main(args: argparse.Namespace) -> int:
     cases: list[ktap.Case] = []
     for mode, parameters in boots(args.only, more).items():
         machine = guest.machine(args, image, base, mode, parameters)
-        cases += _boot(machine, image.source, timeout)
+        cases += _boot(machine, image, timeout)
     return _summary(cases)
 
 
@@ -66,18 +68,19 @@ def boots(only: str, more: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _boot(machine: vm.Machine, source: Path, timeout: float) -> list[ktap.Case]:
+def _boot(machine: vm.Machine, image: Image, timeout: float) -> list[ktap.Case]:
     log = guest.log(machine)
     heard: list[str] = []
     with working(f"guest {machine.mode}", lambda: f"{len(heard)} lines of results"):
         outcome = vm.run(machine, log, timeout, heard.append)
 
-    place = log.parent
+    place, source = log.parent, image.source
     cases: list[ktap.Case] = []
     if KUNIT in machine.parameters:
         cases += _suite(ktap.parse(outcome.console, source, place, "kunit"), "KUnit")
     cases += _suite(ktap.parse(outcome.results, source, place, "kselftest"), "kselftest")
-    return [*cases, _console_case(machine.mode, outcome)]
+    lines = kcsan.without_others(outcome.console, image.build, overlay.files(REPOSITORY))
+    return [*cases, _console_case(machine.mode, replace(outcome, console=lines))]
 
 
 def _suite(cases: list[ktap.Case], what: str) -> list[ktap.Case]:
