@@ -28,17 +28,18 @@ def without_others(console: Sequence[str], build: Path, ours: Collection[str]) -
         return list(console)
     named = files({frame for found in reports.values() for frame in found}, build)
     others = {
-        at
-        for at, found in reports.items()
-        if _are_others(set().union(*(named[frame] for frame in found)), ours)
+        at for at, found in reports.items() if _are_others([named[frame] for frame in found], ours)
     }
     progress(f"KCSAN: {len(reports)} reports, {len(reports) - len(others)} with a file of ours")
     return [line for at, line in enumerate(console) if at not in others]
 
 
-def _are_others(paths: Collection[str], ours: Collection[str]) -> bool:
-    """Where nothing is known of a report, it may be about ours."""
-    return bool(paths) and not any(path.endswith(f"/{file}") for path in paths for file in ours)
+def _are_others(accesses: Sequence[Collection[str]], ours: Collection[str]) -> bool:
+    """An access of which nothing is known may be ours."""
+    return bool(accesses) and not any(
+        not paths or any(path.endswith(f"/{file}") for path in paths for file in ours)
+        for paths in accesses
+    )
 
 
 def frames(console: Sequence[str], header: int) -> list[Frame]:

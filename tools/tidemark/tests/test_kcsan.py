@@ -62,8 +62,9 @@ class KcsanTest(unittest.TestCase):
         lines = [*report("without"), *report("with_ours"), *report("without", "without")]
         self.assertEqual(self.complaints(lines), ["[   12.1] BUG: KCSAN: data-race in with_ours"])
 
-    def test_a_report_of_which_nothing_is_known_counts(self) -> None:
-        self.assertEqual(len(self.complaints(report("nowhere"))), 1)
+    def test_a_report_of_which_something_is_not_known_counts(self) -> None:
+        for functions in (("nowhere",), ("without", "nowhere"), ()):
+            self.assertEqual(len(self.complaints(report(*functions))), 1)
 
     def test_other_trouble_within_a_report_counts(self) -> None:
         lines = report("without")
