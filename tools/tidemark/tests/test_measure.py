@@ -3,7 +3,9 @@
 
 import dataclasses
 import json
+import os
 import re
+import sys
 import tempfile
 import unittest
 from collections.abc import Sequence
@@ -11,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from tidemark import guest, packages, vm
+from tidemark import guest, packages, process, vm
 from tidemark.base import Base
 from tidemark.kernel import Image
 from tidemark.layout import REPOSITORY
@@ -297,6 +299,14 @@ class GuestsTest(unittest.TestCase):
         self.assertEqual(found.repeated, 0.25)
         self.assertEqual(found.rows[0].values, {"base": [4, 4], "patched": [4, 4]})
         self.assertEqual(names[-1], names[0].replace(".log", "-repeated.log"))
+
+    def test_what_counts_instructions_keeps_to_one_cpu(self) -> None:
+        mine = os.sched_getaffinity(0)
+        ask = [sys.executable, "-c", "import os; print(len(os.sched_getaffinity(0)))"]
+        for benchmark, expected in ((TOY, 1), (dataclasses.replace(TOY, icount=False), len(mine))):
+            with guests._workers(benchmark, len(mine) + 1) as pool:
+                self.assertEqual(int(pool.submit(process.output, ask).result()), expected)
+        self.assertEqual(os.sched_getaffinity(0), mine)
 
     def test_a_seed_changes_memory_and_the_program_knows_it(self) -> None:
         boots = list(guests._boots(TOY, 2))

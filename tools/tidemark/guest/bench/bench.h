@@ -205,8 +205,8 @@ static UNUSED void *map_shared(size_t size)
 }
 
 /*
- * Under icount a boot with few CPUs repeats to the instruction. The seed gives
- * each boot another layout of memory and another phase of the timer to begin with.
+ * Under icount a boot repeats to the instruction. The seed gives each boot
+ * another layout of memory and another phase of the timer to begin with.
  */
 static UNUSED void use_seed(void)
 {
