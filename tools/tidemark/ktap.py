@@ -12,7 +12,9 @@ from typing import Any
 from . import process
 
 OUTCOMES = {"PASS": "ok", "SKIP": "skip"}
-# The result of a suite, with the time before it where it is from the console.
+# A result, and that of a suite, with the time before it where it is from the console.
+RESULT = re.compile(r"^(?:\[[ .\d]*\])? *(?P<failed>not )?ok \d+")
+LAST_WORDS = 12
 FAILED = re.compile(r"^(?:\[[ .\d]*\] )?not ok \d+ (?:- )?(?P<name>\S+)")
 
 
@@ -54,3 +56,14 @@ def _failed_suites(lines: Sequence[str], cases: Sequence[Case]) -> Iterator[Case
     for found in filter(None, map(FAILED.match, lines)):
         if found["name"] not in explained:
             yield Case(f"{found['name']} as a whole", "FAIL")
+
+
+def last_words(lines: Sequence[str]) -> Iterator[str]:
+    """What was said before each failure, and its line."""
+    said: list[str] = []
+    for line in lines:
+        said.append(line)
+        if found := RESULT.match(line):
+            if found["failed"]:
+                yield from said[-LAST_WORDS:]
+            said.clear()

@@ -52,3 +52,10 @@ class KtapTest(fake.Case):
         report = {"sub_groups": [{"name": "test_a", "test_cases": [GOOD, bad]}]}
         found = self.parse(report, ["not ok 1 test_a"])
         self.assertEqual(found, ["ok test_a good", "FAIL test_a bad"])
+
+    def test_last_words(self) -> None:
+        lines = ["    # 3 pages", "    ok 1 good", "    # 0 pages", "    not ok 2 bad", "not ok 1"]
+        self.assertEqual(list(ktap.last_words(lines)), lines[2:])
+        console = ["[ 1.5] # EXPECTATION FAILED", *map(str, range(20)), "[ 1.6] not ok 1 bad"]
+        self.assertEqual(list(ktap.last_words(console)), console[-ktap.LAST_WORDS :])
+        self.assertEqual(list(ktap.last_words([*lines[:2], "not okay"])), [])
