@@ -252,6 +252,11 @@ static struct counts counts(void)
 	};
 }
 
+static long free_kb(void)
+{
+	return keyed("/proc/meminfo", "MemFree:");
+}
+
 /* Until the readers have filled the memory that is left, and reclaim runs. */
 static void wait_for_reclaim(void)
 {
@@ -267,12 +272,24 @@ static void wait_for_reclaim(void)
 }
 
 /*
+ * Until the readers have used what was freed for a raised watermark, about: on a
+ * slow machine, memory would not be short at the next one otherwise.
+ */
+static void wait_for_readers(long free)
+{
+	int i;
+
+	for (i = 0; i < FILL_ROUNDS && free_kb() > free + free / 8; i++)
+		usleep(ROUND_USEC / 10);
+}
+
+/*
  * Somewhat more than is free, and less than what can be reclaimed: what a task
  * reclaims is not enough then for it to get a page, and reclaim goes on.
  */
 static long raised_kb(void)
 {
-	long free = keyed("/proc/meminfo", "MemFree:");
+	long free = free_kb();
 	long cache = keyed("/proc/meminfo", "Active(file):") +
 		     keyed("/proc/meminfo", "Inactive(file):");
 
@@ -282,13 +299,14 @@ static long raised_kb(void)
 /* Now and then the watermark rises above what is free. */
 static void shake(long min_free)
 {
+	long free = free_kb();
 	int i;
 
 	for (i = 0; i < ROUNDS; i++) {
 		set_long(MIN_FREE, raised_kb());
 		usleep(ROUND_USEC);
 		set_long(MIN_FREE, min_free);
-		usleep(ROUND_USEC);
+		wait_for_readers(free);
 	}
 }
 
@@ -329,6 +347,7 @@ static void kill_under_pressure(long min_free)
 {
 	const char *text = getenv("PRESSURE_SECONDS");
 	double end = seconds_now() + (text ? atoi(text) : PRESSURE_SECONDS);
+	long free = free_kb();
 	pid_t hot = spawn();
 	double took;
 
@@ -339,14 +358,17 @@ static void kill_under_pressure(long min_free)
 		set_long(MIN_FREE, raised_kb());
 		took = kill_growers(rand() % ROUND_USEC);
 		set_long(MIN_FREE, min_free);
-		usleep(rand() % ROUND_USEC);
+		wait_for_readers(free);
 		if (took > slowest_kill)
 			slowest_kill = took;
 	}
 	stop(hot);
 }
 
-/* What has been counted while memory was short, until @awaited was among it. */
+/*
+ * What has been counted while memory was short, until @awaited was among it. It is
+ * read when nobody waits: the counters come one after the other.
+ */
 static struct counts pressure(void (*load)(long min_free), const char *awaited)
 {
 	pid_t tasks[TASKS], hog_pid;
@@ -374,10 +396,10 @@ static struct counts pressure(void (*load)(long min_free), const char *awaited)
 	seen = vmstat_count(awaited);
 	for (i = 0; i < TRIES && vmstat_count(awaited) == seen; i++)
 		load(min_free);
-	after = counts();
 	for (i = 0; i < TASKS; i++)
 		stop(tasks[i]);
 	stop(hog_pid);
+	after = counts();
 	after.waits -= before.waits;
 	after.woken -= before.woken;
 	after.timeouts -= before.timeouts;
