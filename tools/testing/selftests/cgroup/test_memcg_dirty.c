@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -346,23 +347,35 @@ static long stat_value(const char *cgroup, const char *key)
 	return cg_read_key_long(cgroup, STAT_FILE, key);
 }
 
-/* Counts are of the subtree; peaks start again when the file is written to. */
-static int check_stat(const char *cgroup)
+static bool stat_within(const char *cgroup, const char *key, long least, long most)
 {
-	if (stat_value(cgroup, "total_peak ") < MB(5) ||
-	    stat_value(cgroup, "dirty_peak ") < MB(2) ||
-	    stat_value(cgroup, "writeback_peak ") <= 0 ||
-	    stat_value(cgroup, "throttled ") <= 0 ||
-	    stat_value(cgroup, "throttled_usec ") <= 0 ||
-	    stat_value(cgroup, "flusher_wakeups ") <= 0)
-		return -1;
+	long value = stat_value(cgroup, key);
+
+	if (value < least || value > most) {
+		ksft_print_msg("%s%ld, not from %ld to %ld\n", key, value, least, most);
+		return false;
+	}
+	return true;
+}
+
+/* Counts are of the subtree; peaks start again when the file is written to. */
+static bool check_stat(const char *cgroup)
+{
+	if (!stat_within(cgroup, "total_peak ", MB(5), LONG_MAX) ||
+	    !stat_within(cgroup, "dirty_peak ", MB(2), LONG_MAX) ||
+	    !stat_within(cgroup, "writeback_peak ", 1, LONG_MAX) ||
+	    !stat_within(cgroup, "throttled ", 1, LONG_MAX) ||
+	    !stat_within(cgroup, "throttled_usec ", 1, LONG_MAX) ||
+	    !stat_within(cgroup, "flusher_wakeups ", 1, LONG_MAX))
+		return false;
 	sync();
-	if (stat_value(cgroup, "dirty ") || stat_value(cgroup, "writeback ") ||
-	    stat_value(cgroup, "total_peak ") < MB(5))
-		return -1;
+	if (!stat_within(cgroup, "dirty ", 0, 0) ||
+	    !stat_within(cgroup, "writeback ", 0, 0) ||
+	    !stat_within(cgroup, "total_peak ", MB(5), LONG_MAX))
+		return false;
 	/* What the CPUs hold back is a 64th of the limit at most. */
-	return cg_write(cgroup, STAT_FILE, "reset") ||
-	       stat_value(cgroup, "total_peak ") > MB(10) / 64;
+	return !cg_write(cgroup, STAT_FILE, "reset") &&
+	       stat_within(cgroup, "total_peak ", 0, MB(10) / 64);
 }
 
 static int test_stat(const char *root)
@@ -376,13 +389,12 @@ static int test_stat(const char *root)
 		goto out;
 	slow_down(parent, 10);
 	child = create_cgroup(parent, "child");
-	if (!child || !stays_within_10m(child, parent, test_file) || check_stat(parent))
+	if (!child || !stays_within_10m(child, parent, test_file) || !check_stat(parent))
 		goto out;
 	/* A child without a limit has no peaks, but was throttled. */
-	if (stat_value(child, "throttled ") <= 0 ||
-	    stat_value(child, "total_peak "))
-		goto out;
-	ret = KSFT_PASS;
+	if (stat_within(child, "throttled ", 1, LONG_MAX) &&
+	    stat_within(child, "total_peak ", 0, 0))
+		ret = KSFT_PASS;
 out:
 	destroy_cgroup(child);
 	destroy_cgroup(parent);
