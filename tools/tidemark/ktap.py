@@ -12,9 +12,9 @@ from typing import Any
 from . import process
 
 OUTCOMES = {"PASS": "ok", "SKIP": "skip"}
+LAST_WORDS = 12
 # A result, and that of a suite, with the time before it where it is from the console.
 RESULT = re.compile(r"^(?:\[[ .\d]*\])? *(?P<failed>not )?ok \d+")
-LAST_WORDS = 12
 FAILED = re.compile(r"^(?:\[[ .\d]*\] )?not ok \d+ (?:- )?(?P<name>\S+)")
 
 

@@ -79,7 +79,7 @@ def _boot(machine: vm.Machine, image: Image, timeout: float) -> list[ktap.Case]:
     if KUNIT in machine.parameters:
         cases += _suite(ktap.parse(outcome.console, source, place, "kunit"), "KUnit")
     cases += _suite(ktap.parse(outcome.results, source, place, "kselftest"), "kselftest")
-    if said := list(ktap.last_words([*outcome.console, *outcome.results])):
+    if said := [*ktap.last_words(outcome.console), *ktap.last_words(outcome.results)]:
         failure(Failure(f"guest {machine.mode}: before each failure there was", said))
     lines = kcsan.without_others(outcome.console, image.build, overlay.files(REPOSITORY))
     return [*cases, _console_case(machine.mode, replace(outcome, console=lines))]

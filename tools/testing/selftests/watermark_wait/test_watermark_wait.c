@@ -38,7 +38,7 @@
 #define TASKS		8
 #define ROUNDS		20
 #define ROUND_USEC	100000
-#define FILL_ROUNDS	3000	/* minutes, on a slow machine */
+#define FILL_ROUNDS	3000	/* enough for a slow machine */
 #define DISK_MB		"4096"
 #define MIB		1048576UL
 #define LEFT_BYTES	(160 * MIB)	/* that the hog leaves to page cache */
