@@ -387,7 +387,6 @@ static int test_stat(const char *root)
 	if (!parent || cg_write(parent, "cgroup.subtree_control", "+memory") ||
 	    cg_write(parent, LIMIT_FILE, "10M"))
 		goto out;
-	slow_down(parent, 10);
 	child = create_cgroup(parent, "child");
 	if (!child || !stays_within_10m(child, parent, test_file) || !check_stat(parent))
 		goto out;
