@@ -26,6 +26,8 @@ ICOUNT_CPU = "max,-rdrand,-rdseed,-erms,-fsrm"
 # Emulated CPUs' clocks agree. On a busy host the kernel takes a CPU that did not get to run for an
 # unstable TSC, and a scheduler whose clock changes under it may starve tasks from then on.
 TSC = "tsc=reliable"
+# There, ticks may also come too late for the kernel's check of the timer, which ends in a panic.
+TIMER = "no_timer_check"
 
 _running: set[subprocess.Popen[str]] = set()
 
@@ -81,6 +83,8 @@ def command(machine: Machine, *io: str) -> list[str]:
     words = ["console=ttyS0", "panic=-1", f"tidemark.mode={machine.mode}", *machine.parameters]
     if machine.icount or not machine.kvm:
         words.append(TSC)
+    if not machine.icount and not machine.kvm:
+        words.append(TIMER)
     argv += ["-append", " ".join(words)]
     for number, disk in enumerate(machine.disks):
         argv += _drive(number, disk)

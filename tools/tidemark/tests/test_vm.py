@@ -74,6 +74,12 @@ class CommandTest(unittest.TestCase):
         machine = vm.Machine(Path("k"), Path("i"), "run", kvm=True)
         self.assertNotIn("tsc=", " ".join(vm.command(machine)))
 
+    def test_the_timer_is_not_checked_by_a_clock_that_it_does_not_follow(self) -> None:
+        for kvm, icount, unchecked in ((False, False, 1), (False, True, 0), (True, False, 0)):
+            machine = vm.Machine(Path("k"), Path("i"), "run", kvm=kvm, icount=icount)
+            line = " ".join(vm.command(machine))
+            self.assertEqual(line.count("no_timer_check"), unchecked, line)
+
     def test_a_disk_is_throttled_or_read_only_as_told(self) -> None:
         disks = (vm.Disk(Path("slow.img"), 30_000_000), vm.Disk(Path("a.tar"), read_only=True))
         line = " ".join(vm.command(vm.Machine(Path("k"), Path("i"), "run", disks)))
