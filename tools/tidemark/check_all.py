@@ -32,7 +32,7 @@ class Step:
 STEPS = (
     Step("check-series", "check-series", {}),
     Step("lint", "lint", {}),
-    Step("matrix", "matrix", {}),
+    Step("matrix", "matrix", {"ARGS": "--boot"}),
     Step("upstream-tests", "upstream-tests", {}),
     Step("test-debug", "test", {"FLAVOUR": "debug", "ARGS": f"--writes {DEBUG_WRITES}"}),
     Step("test-kcsan", "test", {"FLAVOUR": "kcsan", "ARGS": f"--writes {DEBUG_WRITES}"}),
