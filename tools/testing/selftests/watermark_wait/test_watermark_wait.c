@@ -296,15 +296,15 @@ static long raised_kb(void)
 	return free + (free < cache ? free : cache) / 4;
 }
 
-/* Now and then the watermark rises above what is free. */
-static void shake(long min_free)
+/* Now and then the watermark rises above what is free, for @scale times as long. */
+static void shake(long min_free, unsigned int scale)
 {
 	long free = free_kb();
 	int i;
 
 	for (i = 0; i < ROUNDS; i++) {
 		set_long(MIN_FREE, raised_kb());
-		usleep(ROUND_USEC);
+		usleep(scale * ROUND_USEC);
 		set_long(MIN_FREE, min_free);
 		wait_for_readers(free);
 	}
@@ -343,7 +343,7 @@ static double kill_growers(unsigned int usec)
 static double slowest_kill;
 
 /* Tasks come and are killed, beside one that wants the CPU; the watermark moves. */
-static void kill_under_pressure(long min_free)
+static void kill_under_pressure(long min_free, unsigned int scale)
 {
 	const char *text = getenv("PRESSURE_SECONDS");
 	double end = seconds_now() + (text ? atoi(text) : PRESSURE_SECONDS);
@@ -356,7 +356,7 @@ static void kill_under_pressure(long min_free)
 	srand(1);
 	while (seconds_now() < end) {
 		set_long(MIN_FREE, raised_kb());
-		took = kill_growers(rand() % ROUND_USEC);
+		took = kill_growers(rand() % (scale * ROUND_USEC));
 		set_long(MIN_FREE, min_free);
 		wait_for_readers(free);
 		if (took > slowest_kill)
@@ -366,10 +366,13 @@ static void kill_under_pressure(long min_free)
 }
 
 /*
- * What has been counted while memory was short, until @awaited was among it. It is
- * read when nobody waits: the counters come one after the other.
+ * What has been counted while memory was short, until @awaited was among it. On a
+ * slow machine, a watermark that does not stay up for longer than it takes a task
+ * to reclaim once makes nobody wait; so each try lets it stay for longer. The
+ * counts are read when nobody waits: they come one after the other.
  */
-static struct counts pressure(void (*load)(long min_free), const char *awaited)
+static struct counts pressure(void (*load)(long min_free, unsigned int scale),
+			      const char *awaited)
 {
 	pid_t tasks[TASKS], hog_pid;
 	struct counts before, after;
@@ -395,7 +398,7 @@ static struct counts pressure(void (*load)(long min_free), const char *awaited)
 	wait_for_reclaim();
 	seen = vmstat_count(awaited);
 	for (i = 0; i < TRIES && vmstat_count(awaited) == seen; i++)
-		load(min_free);
+		load(min_free, i + 1);
 	for (i = 0; i < TASKS; i++)
 		stop(tasks[i]);
 	stop(hog_pid);
