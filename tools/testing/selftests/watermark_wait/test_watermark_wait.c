@@ -342,11 +342,15 @@ static double kill_growers(unsigned int usec)
 
 static double slowest_kill;
 
-/* Tasks come and are killed, beside one that wants the CPU; the watermark moves. */
+/*
+ * Tasks come and are killed, beside one that wants the CPU; the watermark moves.
+ * For @scale times as long, too: on a slow machine, few rounds fit into a try.
+ */
 static void kill_under_pressure(long min_free, unsigned int scale)
 {
 	const char *text = getenv("PRESSURE_SECONDS");
-	double end = seconds_now() + (text ? atoi(text) : PRESSURE_SECONDS);
+	double end = seconds_now() +
+		     scale * (text ? atoi(text) : PRESSURE_SECONDS);
 	long free = free_kb();
 	pid_t hot = spawn();
 	double took;
