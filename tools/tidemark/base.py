@@ -13,18 +13,22 @@ from .layout import REPOSITORY, Layout
 from .report import Failure, progress, working
 
 KEYS = {"package", "tarball", "checked"}
-OPTIONAL_KEYS = {"suite"}
+OPTIONAL_KEYS = {"suite", "lockdep"}
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What bases/<name> says. The suite has the package where the machine's own may not."""
+    """What bases/<name> says. The suite has the package where the machine's own may not.
+
+    A cycle of locks that lockdep finds in this base is as lockdep.parse() takes it.
+    """
 
     name: str
     package: str
     tarball: Path
     checked: str
     suite: str = ""
+    lockdep: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,8 +69,8 @@ def read_recipe(name: str, layout: Layout = REPOSITORY) -> Recipe:
     if absent := sorted(KEYS - entries.keys()):
         raise Failure(f"{layout.relative(path)}: no value for {', '.join(absent)}")
     tarball = Path("/", entries["tarball"])
-    suite = entries.get("suite", "")
-    return Recipe(name, entries["package"], tarball, entries["checked"], suite)
+    others = {key: entries.get(key, "") for key in OPTIONAL_KEYS}
+    return Recipe(name, entries["package"], tarball, entries["checked"], **others)
 
 
 def required_packages(name: str, linux: Path | None, layout: Layout = REPOSITORY) -> list[str]:

@@ -7,9 +7,11 @@ nodes, for the suite that is about nodes.
 
 import argparse
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
-from . import console, guest, kcsan, kernel, ktap, overlay, vm
+from . import base as bases
+from . import console, guest, kcsan, kernel, ktap, lockdep, overlay, vm
 from .kernel import Image
 from .layout import REPOSITORY
 from .report import Failure, failure, working
@@ -36,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     if args.pristine:
         raise Failure("PRISTINE=1: the unpatched base has nothing of ours to test")
+    known = lockdep.parse(bases.read_recipe(args.base).lockdep)
     base, image = guest.built(args)
     timeout = TIMEOUT_SECONDS if args.flavour == kernel.PLAIN else DEBUG_TIMEOUT_SECONDS
     timeout += 2 * args.seconds
@@ -43,7 +46,7 @@ def main(args: argparse.Namespace) -> int:
     cases: list[ktap.Case] = []
     for mode, parameters in boots(args.only, more).items():
         machine = guest.machine(args, image, base, mode, parameters)
-        cases += _boot(machine, image, timeout)
+        cases += _boot(machine, image, known, timeout)
     return _summary(cases)
 
 
@@ -68,7 +71,9 @@ def boots(only: str, more: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _boot(machine: vm.Machine, image: Image, timeout: float) -> list[ktap.Case]:
+def _boot(
+    machine: vm.Machine, image: Image, known: Sequence[lockdep.Link], timeout: float
+) -> list[ktap.Case]:
     log = guest.log(machine)
     heard: list[str] = []
     with working(f"guest {machine.mode}", lambda: f"{len(heard)} lines of results"):
@@ -82,6 +87,7 @@ def _boot(machine: vm.Machine, image: Image, timeout: float) -> list[ktap.Case]:
     if said := [*ktap.last_words(outcome.console), *ktap.last_words(outcome.results)]:
         failure(Failure(f"guest {machine.mode}: before each failure there was", said))
     lines = kcsan.without_others(outcome.console, image.build, overlay.files(REPOSITORY))
+    lines = lockdep.without_known(lines, known)
     return [*cases, _console_case(machine.mode, replace(outcome, console=lines))]
 
 
