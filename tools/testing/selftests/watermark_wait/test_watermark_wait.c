@@ -47,6 +47,7 @@
 #define GROWERS		2
 #define GROWN_BYTES	(16 * MIB)
 #define GONE_SECONDS	10
+#define SMALL_ZONE	16384	/* pages; the zone for DMA has fewer, and is soon used up */
 
 static int write_text(const char *path, const char *text)
 {
@@ -283,17 +284,69 @@ static void wait_for_readers(long free)
 		usleep(ROUND_USEC / 10);
 }
 
+/* Of a zone, in pages. Who may use a higher zone has to leave the reserve. */
+struct zone_pages {
+	long managed, reserve, free, cache;
+};
+
 /*
- * Somewhat more than is free, and less than what can be reclaimed: what a task
- * reclaims is not enough then for it to get a page, and reclaim goes on.
+ * Which part of a zone to keep free for a task to find less than that, but not
+ * less than it can reclaim there. Otherwise it would get a page at once, or never.
+ */
+static double raised_part(const struct zone_pages *zone)
+{
+	long free = zone->free - zone->reserve;
+
+	if (zone->managed < SMALL_ZONE || free < 0)
+		return 0;
+	return (free + (free < zone->cache ? free : zone->cache) / 4.0) /
+	       zone->managed;
+}
+
+static void read_zone_line(const char *line, struct zone_pages *zone)
+{
+	char key[64];
+	long value;
+
+	if (strstr(line, "protection: "))
+		zone->reserve = atol(strrchr(line, ' '));
+	if (sscanf(line, "%63s %ld", key, &value) != 2)
+		return;
+	if (!strcmp(key, "managed"))
+		zone->managed = value;
+	else if (!strcmp(key, "nr_free_pages"))
+		zone->free = value;
+	else if (!strcmp(key, "nr_zone_active_file") ||
+		 !strcmp(key, "nr_zone_inactive_file"))
+		zone->cache += value;
+}
+
+/*
+ * Each zone keeps the same part of its pages free, but some have more free pages
+ * than others, and a task takes them from there: above the most that any has.
  */
 static long raised_kb(void)
 {
-	long free = free_kb();
-	long cache = keyed("/proc/meminfo", "Active(file):") +
-		     keyed("/proc/meminfo", "Inactive(file):");
+	struct zone_pages zone = {};
+	FILE *file = fopen("/proc/zoneinfo", "r");
+	double most = 0;
+	long managed = 0;
+	char line[256];
 
-	return free + (free < cache ? free : cache) / 4;
+	if (!file)
+		ksft_exit_fail_msg("no /proc/zoneinfo\n");
+	while (fgets(line, sizeof(line), file)) {
+		if (!strncmp(line, "Node ", strlen("Node ")))
+			zone = (struct zone_pages) {};
+		read_zone_line(line, &zone);
+		if (strstr(line, "  start_pfn:")) {
+			managed += zone.managed;
+			if (raised_part(&zone) > most)
+				most = raised_part(&zone);
+		}
+	}
+	fclose(file);
+	return most * managed * (getpagesize() / 1024);
 }
 
 /* Now and then the watermark rises above what is free, for @scale times as long. */
