@@ -274,13 +274,16 @@ static void wait_for_reclaim(void)
 
 /*
  * Until the readers have used what was freed for a raised watermark, about: on a
- * slow machine, memory would not be short at the next one otherwise.
+ * slow machine, memory would not be short at the next one otherwise. By what they
+ * have read, for what is free need not come back to @free: kswapd stops and starts
+ * at watermarks that are further apart, and may boost them.
  */
 static void wait_for_readers(long free)
 {
+	long freed = free_kb() - free - free / 8, read = vmstat_count("pgpgin");
 	int i;
 
-	for (i = 0; i < FILL_ROUNDS && free_kb() > free + free / 8; i++)
+	for (i = 0; i < FILL_ROUNDS && vmstat_count("pgpgin") - read < freed; i++)
 		usleep(ROUND_USEC / 10);
 }
 
@@ -350,9 +353,8 @@ static long raised_kb(void)
 }
 
 /* Now and then the watermark rises above what is free, for @scale times as long. */
-static void shake(long min_free, unsigned int scale)
+static void shake(long min_free, long free, unsigned int scale)
 {
-	long free = free_kb();
 	int i;
 
 	for (i = 0; i < ROUNDS; i++) {
@@ -399,12 +401,11 @@ static double slowest_kill;
  * Tasks come and are killed, beside one that wants the CPU; the watermark moves.
  * For @scale times as long, too: on a slow machine, few rounds fit into a try.
  */
-static void kill_under_pressure(long min_free, unsigned int scale)
+static void kill_under_pressure(long min_free, long free, unsigned int scale)
 {
 	const char *text = getenv("PRESSURE_SECONDS");
 	double end = seconds_now() +
 		     scale * (text ? atoi(text) : PRESSURE_SECONDS);
-	long free = free_kb();
 	pid_t hot = spawn();
 	double took;
 
@@ -428,12 +429,12 @@ static void kill_under_pressure(long min_free, unsigned int scale)
  * to reclaim once makes nobody wait; so each try lets it stay for longer. The
  * counts are read when nobody waits: they come one after the other.
  */
-static struct counts pressure(void (*load)(long min_free, unsigned int scale),
+static struct counts pressure(void (*load)(long min_free, long free, unsigned int scale),
 			      const char *awaited)
 {
 	pid_t tasks[TASKS], hog_pid;
 	struct counts before, after;
-	long min_free = read_long(MIN_FREE), seen;
+	long min_free = read_long(MIN_FREE), free, seen;
 	int ready[2], i;
 	char c;
 
@@ -453,9 +454,10 @@ static struct counts pressure(void (*load)(long min_free, unsigned int scale),
 			reader(i);
 	}
 	wait_for_reclaim();
+	free = free_kb();
 	seen = vmstat_count(awaited);
 	for (i = 0; i < TRIES && vmstat_count(awaited) == seen; i++)
-		load(min_free, i + 1);
+		load(min_free, free, i + 1);
 	for (i = 0; i < TASKS; i++)
 		stop(tasks[i]);
 	stop(hog_pid);
