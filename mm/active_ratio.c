@@ -449,14 +449,19 @@ static void active_ratio_promote(struct lruvec *lruvec, struct folio *folio,
 	list_move(&folio->lru, &lrugen->folios[new_gen][LRU_GEN_FILE][zone]);
 }
 
-/* Unless the aging has just made it young. */
+/*
+ * Unless the aging has found it used through page tables: then it is young, on
+ * whatever list it is still. Nor can lru_gen_update_size() make active inactive.
+ */
 static void active_ratio_make_oldest(struct lruvec *lruvec,
 				     struct folio *folio)
 {
 	int oldest = lru_gen_from_seq(lruvec->lrugen.min_seq[LRU_GEN_FILE]);
 	int gen = folio_lru_gen(folio);
 
-	if (gen != oldest && active_ratio_set_gen(folio, gen, oldest, 0))
+	if (gen == oldest || lru_gen_is_active(lruvec, gen))
+		return;
+	if (active_ratio_set_gen(folio, gen, oldest, 0))
 		lru_gen_update_size(lruvec, folio, gen, oldest);
 }
 

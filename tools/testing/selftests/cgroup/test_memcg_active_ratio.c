@@ -22,6 +22,9 @@
 
 #define SYSCTL_FILE	"/proc/sys/vm/active_inactive_ratio"
 #define LRU_GEN_FILE	"/sys/kernel/mm/lru_gen/enabled"
+/* In it: the aging looks at page tables */
+#define LRU_GEN_MM_WALK	0x2
+#define LRU_GEN_DEBUG_FILE	"/sys/kernel/debug/lru_gen"
 #define ACTIVE_RATIO_FILE	"memory.active_inactive_ratio"
 #define TMPFS_MAGIC	0x01021994
 /* Percent of the working set that is found in memory in each round */
@@ -386,28 +389,155 @@ static int test_share(const char *root)
 	return KSFT_PASS;
 }
 
+/* Has the aging look at all that is mapped in @cgroup, on all nodes. */
+static int age(const char *cgroup)
+{
+	char line[PATH_MAX + 32], path[PATH_MAX], commands[4096] = "", *end = commands;
+	FILE *file = fopen(LRU_GEN_DEBUG_FILE, "r");
+	unsigned long id = 0, node = 0, seq, ms;
+	bool found = false;
+
+	if (!file)
+		return -1;
+	/*
+	 * The youngest generation of a node comes last, and so does the youngest
+	 * cgroup of that name: removed ones may be there still.
+	 */
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "memcg %lu %s", &id, path) == 2) {
+			found = !strcmp(strrchr(path, '/'), strrchr(cgroup, '/'));
+			if (found) {
+				end = commands;
+				*end = '\0';
+			}
+		} else if (found && sscanf(line, " node %lu", &node) == 1) {
+			end += strlen(end);
+		} else if (found && sscanf(line, "%lu %lu", &seq, &ms) == 2) {
+			snprintf(end, sizeof(commands) - (end - commands),
+				 "+ %lu %lu %lu\n", id, node, seq);
+		}
+	}
+	fclose(file);
+	end += strlen(end);
+	return write_text(LRU_GEN_DEBUG_FILE, commands, end - commands) > 0 ? 0 : -1;
+}
+
+/* Returns the sum of what is there; holes have none. */
+static long touch(const char *map, long bytes)
+{
+	long pos, sum = 0, page = sysconf(_SC_PAGE_SIZE);
+
+	for (pos = 0; pos < bytes; pos += page)
+		sum += map[pos];
+	return sum;
+}
+
+/*
+ * Runs in the cgroup: has the set mapped, and found used by the aging for @arg
+ * times; then reads a stream. Exits with the share of the set that is there
+ * still, and leaves nothing behind.
+ */
+static int map_set_beside_stream(const char *cgroup, void *arg)
+{
+	int set = open(set_file, O_RDONLY), stream = open(stream_file, O_RDONLY);
+	const int times = *(const int *)arg;
+	int i, percent;
+	char *map;
+
+	map = mmap(NULL, set_bytes, PROT_READ, MAP_SHARED, set, 0);
+	if (set < 0 || stream < 0 || map == MAP_FAILED)
+		return 127;
+	for (i = 0; i < times; i++) {
+		if (touch(map, set_bytes) || age(cgroup))
+			return 127;
+	}
+	read_range(stream, 0, stream_step);
+	percent = resident_percent(map, set_bytes);
+	munmap(map, set_bytes);
+	posix_fadvise(set, 0, 0, POSIX_FADV_DONTNEED);
+	posix_fadvise(stream, 0, 0, POSIX_FADV_DONTNEED);
+	return percent;
+}
+
+/* The statistics are exact after a few seconds. */
+static bool counts_nothing(const char *cgroup)
+{
+	long active, inactive;
+	int i;
+
+	for (i = 0; i < 50; i++) {
+		active = cg_read_key_long(cgroup, "memory.stat", "\nactive_file ");
+		inactive = cg_read_key_long(cgroup, "memory.stat", "inactive_file ");
+		if (!active && !inactive)
+			return true;
+		sleep_ms(100);
+	}
+	ksft_print_msg("of nothing, %ld bytes are active and %ld inactive\n",
+		       active, inactive);
+	return false;
+}
+
+static bool keeps_mapped(const char *root, int times)
+{
+	char *cgroup = create_bounded(root, "ratio_mapped", "75");
+	int percent = -1;
+	bool nothing;
+
+	if (cgroup && !make_files())
+		percent = cg_run(cgroup, map_set_beside_stream, &times);
+	nothing = cgroup && counts_nothing(cgroup);
+	destroy_cgroup(cgroup);
+	ksft_print_msg("aged %d times: %d%% kept\n", times, percent);
+	return nothing && percent >= KEPT && percent <= 100;
+}
+
+/*
+ * The aging gives what is mapped and was used another generation, but leaves it
+ * on the list that it is on, for the eviction to move: whichever that is, it has
+ * to count and to be kept as what it is.
+ */
+static int test_mapped(const char *root)
+{
+	char enabled[32];
+	int times;
+
+	if (read_text(LRU_GEN_FILE, enabled, sizeof(enabled)) <= 0 ||
+	    !(strtol(enabled, NULL, 16) & LRU_GEN_MM_WALK) ||
+	    access(LRU_GEN_DEBUG_FILE, W_OK))
+		return KSFT_SKIP;
+	for (times = 1; times <= 4; times++)
+		if (!keeps_mapped(root, times))
+			return KSFT_FAIL;
+	return KSFT_PASS;
+}
+
+/* Where tests run: once, on either LRU, or on the multi-gen LRU alone. */
+enum where { ONCE, EITHER_LRU, LRU_GEN };
+
 static const struct {
 	const char *name;
 	int (*fn)(const char *root);
-	bool effect;
+	enum where where;
 } tests[] = {
 	{ "test_sysctl_default", test_sysctl_default },
 	{ "test_sysctl_values", test_sysctl_values },
 	{ "test_default", test_default },
 	{ "test_values", test_values },
-	{ "test_effect", test_effect, true },
-	{ "test_inheritance", test_inheritance, true },
-	{ "test_share", test_share, true },
-	{ "test_lru_switch", test_lru_switch, true },
+	{ "test_effect", test_effect, EITHER_LRU },
+	{ "test_inheritance", test_inheritance, EITHER_LRU },
+	{ "test_share", test_share, EITHER_LRU },
+	{ "test_lru_switch", test_lru_switch, EITHER_LRU },
+	{ "test_mapped", test_mapped, LRU_GEN },
 };
 
-static void run_tests(const char *root, bool effect, bool can, const char *lru)
+static void run_tests(const char *root, enum where where, bool can,
+		      const char *lru)
 {
 	char name[64];
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(tests); i++) {
-		if (tests[i].effect != effect)
+		if (tests[i].where != where)
 			continue;
 		snprintf(name, sizeof(name), "%s%s", tests[i].name, lru);
 		ksft_test_result_code(can ? tests[i].fn(root) : KSFT_SKIP, name,
@@ -415,32 +545,34 @@ static void run_tests(const char *root, bool effect, bool can, const char *lru)
 	}
 }
 
-/* Those of the effect on either LRU, if it can be switched. */
-static void run_on_lru(const char *root, char *enabled, const char *lru)
+/* If it can be switched. */
+static bool can_test_on_lru(char *enabled)
 {
-	bool can = write_text(LRU_GEN_FILE, enabled, 1) == 1;
-
-	run_tests(root, true, can && can_test_effect(), lru);
+	return write_text(LRU_GEN_FILE, enabled, 1) == 1 && can_test_effect();
 }
 
 int main(int argc, char **argv)
 {
 	char root[PATH_MAX], enabled[32];
 	int i, plan = 0;
+	bool can;
 
 	ksft_print_header();
 	find_root(root, sizeof(root));
 	if (access(SYSCTL_FILE, F_OK))
 		ksft_exit_skip("no vm.active_inactive_ratio\n");
 	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		plan += tests[i].effect ? 2 : 1;
+		plan += tests[i].where == EITHER_LRU ? 2 : 1;
 	ksft_set_plan(plan);
 
-	run_tests(root, false, true, "");
+	run_tests(root, ONCE, true, "");
 	if (read_text(LRU_GEN_FILE, enabled, sizeof(enabled)) <= 0)
 		snprintf(enabled, sizeof(enabled), "0\n");
-	run_on_lru(root, "n", " on the classic LRU");
-	run_on_lru(root, "y", " on the multi-gen LRU");
+	can = can_test_on_lru("n");
+	run_tests(root, EITHER_LRU, can, " on the classic LRU");
+	can = can_test_on_lru("y");
+	run_tests(root, EITHER_LRU, can, " on the multi-gen LRU");
+	run_tests(root, LRU_GEN, can, " on the multi-gen LRU");
 	write_text(LRU_GEN_FILE, enabled, strlen(enabled) - 1);
 	unlink(set_file);
 	unlink(stream_file);
