@@ -291,14 +291,20 @@ bool __active_ratio_exceeded_below(struct lruvec *target)
  * @target: lists of the cgroup, or node, whose subtree is reclaimed from
  * @folio: the folio being evicted, locked
  *
+ * A shadow entry cannot tell of a cgroup that was removed, which has no ID any
+ * more. Its folios stay with it where they do not become its parent's.
+ *
  * Context: on kernels where a folio can change its cgroup, RCU.
- * Return: the folio's own lists if they are held to a ratio, else @target.
+ * Return: the folio's own lists if they are held to a ratio, and those of a
+ * cgroup that is online; else @target.
  */
 struct lruvec *__active_ratio_eviction_lruvec(struct lruvec *target,
 					      struct folio *folio)
 {
 	struct lruvec *own = folio_lruvec(folio);
 
+	if (!mem_cgroup_online(lruvec_memcg(own)))
+		return target;
 	return active_ratio_governs(own, folio_is_file_lru(folio)) ? own : target;
 }
 

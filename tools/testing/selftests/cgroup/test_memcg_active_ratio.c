@@ -511,8 +511,64 @@ static int test_mapped(const char *root)
 	return KSFT_PASS;
 }
 
-/* Where tests run: once, on either LRU, or on the multi-gen LRU alone. */
-enum where { ONCE, EITHER_LRU, LRU_GEN };
+static int read_set(const char *cgroup, void *arg)
+{
+	read_range(open(set_file, O_RDONLY), 0, set_bytes);
+	return 0;
+}
+
+/*
+ * Runs in another cgroup: has as much active as the set has, and reads so much
+ * that a part of the set has to go. Once the statistics say what is active,
+ * which takes two seconds, reads the set.
+ */
+static int read_set_again(const char *cgroup, void *arg)
+{
+	int fd = open(stream_file, O_RDONLY);
+
+	read_range(fd, 0, set_bytes);
+	read_range(fd, 0, set_bytes);
+	read_range(fd, set_bytes, memory_max / 2);
+	sleep_ms(3000);
+	return read_set(cgroup, arg);
+}
+
+static int run_and_remove(const char *parent, const char *name,
+			  int (*fn)(const char *cgroup, void *arg))
+{
+	char *cgroup = create_cgroup(parent, name);
+	int ret = cgroup ? cg_run(cgroup, fn, NULL) : -1;
+
+	destroy_cgroup(cgroup);
+	return ret;
+}
+
+/* What a removed cgroup had in memory is known again when it is read again. */
+static int test_removed(const char *root)
+{
+	char *parent = create_bounded(root, "ratio_removed", "75");
+	int ret = KSFT_FAIL;
+	long refaults, activated;
+
+	if (!parent || make_files() ||
+	    cg_write(parent, "cgroup.subtree_control", "+memory") ||
+	    run_and_remove(parent, "old", read_set) ||
+	    run_and_remove(parent, "new", read_set_again))
+		goto out;
+	activated = cg_read_key_long(parent, "memory.stat",
+				     "workingset_activate_file ");
+	refaults = cg_read_key_long(parent, "memory.stat",
+				    "workingset_refault_file ");
+	ksft_print_msg("%ld of %ld pages activated\n", activated, refaults);
+	if (activated > 256)
+		ret = KSFT_PASS;
+out:
+	destroy_cgroup(parent);
+	return ret;
+}
+
+/* Where tests run: once, on either LRU, or on one alone. */
+enum where { ONCE, EITHER_LRU, CLASSIC_LRU, LRU_GEN };
 
 static const struct {
 	const char *name;
@@ -527,6 +583,7 @@ static const struct {
 	{ "test_inheritance", test_inheritance, EITHER_LRU },
 	{ "test_share", test_share, EITHER_LRU },
 	{ "test_lru_switch", test_lru_switch, EITHER_LRU },
+	{ "test_removed", test_removed, CLASSIC_LRU },
 	{ "test_mapped", test_mapped, LRU_GEN },
 };
 
@@ -570,6 +627,7 @@ int main(int argc, char **argv)
 		snprintf(enabled, sizeof(enabled), "0\n");
 	can = can_test_on_lru("n");
 	run_tests(root, EITHER_LRU, can, " on the classic LRU");
+	run_tests(root, CLASSIC_LRU, can, " on the classic LRU");
 	can = can_test_on_lru("y");
 	run_tests(root, EITHER_LRU, can, " on the multi-gen LRU");
 	run_tests(root, LRU_GEN, can, " on the multi-gen LRU");
