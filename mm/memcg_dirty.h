@@ -95,7 +95,8 @@ struct memcg_dirty_shared {
  *	number
  * @background: background writeback is to run above this many dirty pages
  * @shared: devices whose shared writeback the subtree has dirtied pages for
- * @wanted_at: when a writer last wanted shared writeback to go on, in jiffies
+ * @wanted_at: when a writer, or reclaim, last wanted shared writeback to go on,
+ *	in jiffies
  * @epoch: the last epoch in which @writers grew
  * @writers: a bit for each task that looked at the limit, in that epoch and in
  *	the one before

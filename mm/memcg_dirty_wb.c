@@ -110,7 +110,7 @@
 /* How long reclaim that fell short is remembered. */
 #define MEMCG_DIRTY_RECLAIM	HZ
 
-/* How long shared writeback goes on for a writer that wanted it. */
+/* How long shared writeback goes on for a writer, or a reclaim, that wanted it. */
 #define MEMCG_DIRTY_WANTED	max(HZ / 2, 1)
 
 /* Pages older than that have been written for their age. */
@@ -547,7 +547,7 @@ static void memcg_dirty_note_shared(struct mem_cgroup *memcg, u64 bdi,
 
 /*
  * A writer that is held for the room that reclaim needs wants writeback to go on
- * although the background limit is not exceeded.
+ * although the background limit is not exceeded. So does reclaim itself.
  */
 static bool memcg_dirty_domain_wants_shared(struct memcg_dirty_domain *domain,
 					    u64 bdi)
@@ -818,6 +818,18 @@ static bool memcg_dirty_hinders_reclaim(struct mem_cgroup *memcg)
 	return dirty > page_counter_read(&memcg->memory) / 8;
 }
 
+/* Shared writeback goes by domains, and knows nothing of cgroups. */
+static void memcg_dirty_want_shared(struct mem_cgroup *memcg)
+{
+	struct memcg_dirty_domain *domain;
+
+	rcu_read_lock();
+	domain = rcu_dereference(memcg->dirty.up);
+	for (; domain; domain = rcu_dereference(domain->up))
+		memcg_dirty_stamp(&domain->wanted_at);
+	rcu_read_unlock();
+}
+
 /* See memcg_dirty_reclaim(). */
 void __memcg_dirty_reclaim(struct mem_cgroup *memcg)
 {
@@ -825,6 +837,7 @@ void __memcg_dirty_reclaim(struct mem_cgroup *memcg)
 	    !memcg_dirty_hinders_reclaim(memcg))
 		return;
 	WRITE_ONCE(memcg->dirty.reclaim_until, jiffies + MEMCG_DIRTY_RECLAIM);
+	memcg_dirty_want_shared(memcg);
 	memcg_dirty_wake_subtrees_ratelimited();
 }
 

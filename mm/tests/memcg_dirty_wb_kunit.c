@@ -183,6 +183,34 @@ static void memcg_dirty_test_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcg_dirty_room(0), 1UL);
 }
 
+/* All domains that count a cgroup, on the devices that they know of. */
+static void memcg_dirty_test_want_shared(struct kunit *test)
+{
+	struct memcg_dirty_domain *domain;
+	struct mem_cgroup *memcg;
+	int i;
+
+	memcg = kunit_kzalloc(test, sizeof(*memcg), GFP_KERNEL);
+	domain = kunit_kcalloc(test, 2, sizeof(*domain), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, memcg);
+	KUNIT_ASSERT_NOT_NULL(test, domain);
+	for (i = 0; i < 2; i++) {
+		domain[i].batch = 1;
+		domain[i].limit = 4096;
+		domain[i].background = 2048;
+		domain[i].wanted_at = jiffies - HZ;
+		domain[i].shared[i].bdi = 7;
+		domain[i].shared[i].at = jiffies;
+	}
+	RCU_INIT_POINTER(memcg->dirty.up, &domain[0]);
+	RCU_INIT_POINTER(domain[0].up, &domain[1]);
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_domain_wants_shared(&domain[0], 7));
+	memcg_dirty_want_shared(memcg);
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_domain_wants_shared(&domain[0], 7));
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_domain_wants_shared(&domain[1], 7));
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_domain_wants_shared(&domain[1], 8));
+}
+
 static struct kunit_case memcg_dirty_wb_cases[] = {
 	KUNIT_CASE(memcg_dirty_test_tighter),
 	KUNIT_CASE(memcg_dirty_test_tighten),
@@ -195,6 +223,7 @@ static struct kunit_case memcg_dirty_wb_cases[] = {
 	KUNIT_CASE(memcg_dirty_test_active),
 	KUNIT_CASE(memcg_dirty_test_interval),
 	KUNIT_CASE(memcg_dirty_test_room),
+	KUNIT_CASE(memcg_dirty_test_want_shared),
 	{}
 };
 
