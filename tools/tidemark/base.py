@@ -14,11 +14,12 @@ from .report import Failure, progress, working
 
 KEYS = {"package", "tarball", "checked"}
 OPTIONAL_KEYS = {"suite", "lockdep"}
+RECIPE = "recipe"
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What bases/<name> says. The suite has the package where the machine's own may not.
+    """What bases/<name>/recipe says. The suite has the package where the machine's own may not.
 
     A cycle of locks that lockdep finds in this base is as lockdep.parse() takes it.
     """
@@ -50,13 +51,13 @@ class Base:
 
 
 def names(layout: Layout = REPOSITORY) -> list[str]:
-    return sorted(path.name for path in layout.bases.iterdir() if path.is_file())
+    return sorted(path.parent.name for path in layout.bases.glob(f"*/{RECIPE}"))
 
 
 def read_recipe(name: str, layout: Layout = REPOSITORY) -> Recipe:
     if name not in names(layout):
         raise Failure(f"BASE={name}: no such base; there is: {', '.join(names(layout))}")
-    path = layout.bases / name
+    path = layout.bases / name / RECIPE
     entries = {}
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if not line.strip() or line.startswith("#"):

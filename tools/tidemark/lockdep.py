@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tells the report of lockdep that a base is known to make by itself from all others.
 
-bases/<name> describes that cycle: each lock, and a function that is on the way to taking it. A
-report is the base's when it has these locks and no other, each taken by way of its function.
+bases/<name>/recipe describes that cycle: each lock, and a function that is on the way to taking
+it. A report is the base's when it has these locks and no other, each taken by way of its function.
 """
 
 import re

@@ -97,7 +97,7 @@ class Case(unittest.TestCase):
         self.layout = Layout(self.scratch / "repository")
         self.linux = self.scratch / "linux"
         write_kernel(self.linux)
-        self.write("bases/6.12", "package = linux-fake\ntarball = x.tar.xz\nchecked = 1\n")
+        self.write("bases/6.12/recipe", "package = linux-fake\ntarball = x.tar.xz\nchecked = 1\n")
         for directory in (self.layout.patches / "6.12", self.layout.fragments):
             directory.mkdir(parents=True)
 

@@ -35,7 +35,7 @@ class ArchiveTest(fake.Case):
         self.addCleanup(process.attempt, stop, self.scratch)
         keyring = self.scratch / "archive.gpg"
         keyring.write_bytes(self.gpg("--export"))
-        self.write("bases/6.12", RECIPE)
+        self.write("bases/6.12/recipe", RECIPE)
         self.publish("6.12.99-1~bpo1")
         found = archive.Mirror(f"file:{self.repository}", str(keyring))
         self.mirror = self.stand_in(archive, "mirror", mock.Mock(return_value=found))
@@ -154,7 +154,7 @@ class ArchiveTest(fake.Case):
         self.assert_refused("download failed")
 
     def test_package_without_the_tarball(self) -> None:
-        self.write("bases/6.12", RECIPE.replace("x.tar.xz", "y.tar.xz"))
+        self.write("bases/6.12/recipe", RECIPE.replace("x.tar.xz", "y.tar.xz"))
         with self.assertRaises(Failure) as caught:
             self.obtain_packaged()
         self.assert_fails(caught.exception, "y.tar.xz")

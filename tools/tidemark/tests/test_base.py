@@ -101,7 +101,7 @@ class BaseTest(fake.Case):
 
     def test_package(self) -> None:
         tarball = self.pack("linux")
-        self.write("bases/6.12", f"package = linux-fake\ntarball = {tarball}\nchecked = 1\n")
+        self.write("bases/6.12/recipe", f"package = linux-fake\ntarball = {tarball}\nchecked = 1\n")
         versions = {"linux-fake": "6.12.99-1~x"}
         with (
             mock.patch.object(packages, "require"),
@@ -130,10 +130,10 @@ class BaseTest(fake.Case):
 
     def test_recipe_with_a_slip(self) -> None:
         for text in ("package = x\n", "package\n", "pakage = x\n"):
-            self.write("bases/6.12", text)
+            self.write("bases/6.12/recipe", text)
             with self.assertRaises(Failure) as caught:
                 base.read_recipe("6.12", self.layout)
-            self.assert_fails(caught.exception, "bases/6.12")
+            self.assert_fails(caught.exception, "bases/6.12/recipe")
 
 
 class EnvironmentTest(fake.Case):

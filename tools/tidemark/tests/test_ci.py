@@ -26,7 +26,7 @@ class SumTest(fake.Case):
         script = self.write(".ci/run", "")
         shutil.copy(REPOSITORY.root / ".ci" / "run", script)
         for base, output in (("6.12", of_first), ("7.3", of_second)):
-            self.write(f"bases/{base}", "")
+            self.write(f"bases/{base}/recipe", "")
             self.write(base, output)
         done = subprocess.run([script], env=process.environment(), capture_output=True, text=True)
         self.assertEqual(done.returncode == 0, of_first == of_second == PASSED)

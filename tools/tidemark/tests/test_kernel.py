@@ -93,7 +93,7 @@ class KernelTest(fake.Case):
         self.fragment.write_text("CONFIG_DROPPED=y\n")
         self.assert_fails(self.refused(), "CONFIG_DROPPED")
         self.write("mm/Kconfig.other", "config DROPPED\n\tbool\n")
-        self.write("bases/7.3", "package = linux-fake\ntarball = x.tar.xz\nchecked = 1\n")
+        self.write("bases/7.3/recipe", "package = linux-fake\ntarball = x.tar.xz\nchecked = 1\n")
         self.write_hook("0001-other", overlay=("mm/Kconfig.other",), base="7.3")
         self.build()
 
