@@ -24,7 +24,7 @@ def apply(hook: Hook, origin: Path, stage: Path) -> None:
         target = stage / diff.path
         if not target.exists():
             if not (origin / diff.path).is_file():
-                raise Failure(f"{hook.name}: {diff.path}: no such file in the base")
+                raise Failure(f"{hook.source}: {diff.path}: no such file in the base")
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(origin / diff.path, target)
         _apply(hook, diff, stage)
@@ -37,8 +37,9 @@ def _apply(hook: Hook, diff: FileDiff, stage: Path) -> None:
     if status:
         target.write_bytes(before)
         raise _failure(hook, diff, stage, told)
-    for number, line, offset in MOVED.findall(told):
-        progress(f"{hook.name}: {diff.path}: hunk {number} applies at line {line}, off by {offset}")
+    # A diff for every base has the line numbers of one of them.
+    for number, line, offset in [] if hook.shared else MOVED.findall(told):
+        progress(f"{hook.source}: {diff.path}: hunk {number} applies at line {line}, off by {offset}")
 
 
 def _patch(diff: FileDiff, stage: Path, *options: str) -> tuple[int, str]:
@@ -55,7 +56,7 @@ def _patch(diff: FileDiff, stage: Path, *options: str) -> tuple[int, str]:
 
 def _failure(hook: Hook, diff: FileDiff, stage: Path, told: str) -> Failure:
     """Name each hunk that failed, and the fuzz with which it would have gone in."""
-    where = f"{hook.name}: {diff.path}"
+    where = f"{hook.source}: {diff.path}"
     failed = [int(number) for number in FAILED.findall(told)]
     if not failed:
         if "previously applied" in told:
@@ -73,4 +74,4 @@ def _failure(hook: Hook, diff: FileDiff, stage: Path, told: str) -> Failure:
 
 def _at(hook: Hook, diff: FileDiff, number: int) -> str:
     hunk = diff.hunks[number - 1]
-    return f"hunk {number}, {hook.name}:{hunk.line}: {hunk.header}"
+    return f"hunk {number}, {hook.source}:{hunk.line}: {hunk.header}"

@@ -26,6 +26,7 @@ from . import (
     process,
     scratch,
     series,
+    symbols,
     tree,
     variants,
     vm,
@@ -98,7 +99,7 @@ class _Steps:
         self._place = layout.build / "check-series"
         self._tree = self._place / base.label
         self._fragments = config.read(kernel.fragments(base.name, layout), layout)
-        self._symbols = overlay.symbols(layout, read)
+        self._symbols = symbols.ours(layout, read)
         self._taken: list[Hook] = []
         self._begin()
 
@@ -107,8 +108,8 @@ class _Steps:
             for path in {diff.path for diff in hook.diffs}:
                 _replace(self._tree / path, draft / path)
             apply.apply(hook, self._base.path, draft)
-            for path in hook.overlay:
-                overlay.copy(path, self._layout, draft)
+            for path, source in hook.overlay.items():
+                overlay.copy(path, source, draft)
             for path in self._of(hook):
                 _replace(draft / path, self._tree / path)
         self._taken.append(hook)
@@ -161,7 +162,7 @@ class _Steps:
             raise Failure(f"{hook.name}, {variant}: {error.message}", error.detail) from error
 
     def _symbols_so_far(self) -> set[str]:
-        return overlay.symbols(self._layout, self._taken, self._paths(self._taken))
+        return symbols.ours(self._layout, self._taken, self._paths(self._taken))
 
     def _objects(self, options: Mapping[str, str]) -> list[str]:
         """Those that any commit changes, as far as they are there by now, and users of ours."""

@@ -4,6 +4,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from .layout import Layout
 from .report import Failure
@@ -19,11 +20,10 @@ class Wish:
     fragment: str
 
 
-def read(fragments: Iterable[str], layout: Layout) -> dict[str, Wish]:
+def read(fragments: Iterable[Path], layout: Layout) -> dict[str, Wish]:
     """What the fragments ask for together: a later one overrides an earlier."""
     wishes: dict[str, Wish] = {}
-    for fragment in fragments:
-        path = layout.fragments / fragment
+    for path in fragments:
         name = layout.relative(path)
         if not path.is_file():
             raise Failure(f"{name}: no such config fragment")

@@ -1,31 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reading hooks: patches in the form of `git format-patch` that name the overlay files they carry.
+"""Reading hooks. Each patch of the series has a directory:
 
-Subject: [PATCH] mm/memcg: ...
+patches/0010-mm-watermark-wait/message     subject, body and Overlay: trailers, for all bases
+patches/0010-mm-watermark-wait/6.12.diff   the lines that it changes in that base
+patches/0013-docs-watermark-wait/any.diff  the same for every base
 
-Why.
----
-Overlay: mm/memcg_dirty.c
-
-diff --git a/mm/Makefile b/mm/Makefile
-...
+A patch that only adds files of the overlay has no diff at all.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
+from . import overlay, process
 from .layout import Layout
 from .report import Failure
 
-HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
-UNWANTED = re.compile(
-    r"new file|deleted file|rename |copy |old mode|new mode|GIT binary|Binary files"
-)
-SUBJECT = re.compile(r"^Subject: (?:\[[^\]]*\] *)?(.*(?:\n[ \t].*)*)", re.M)
-STAT = re.compile(r" (\S+) +\| +(\d+)(?: [+-]*)?")
-SIGNATURE = re.compile(r"-- ?")
+MESSAGE = "message"
+ANY = "any.diff"
+SUFFIX = ".diff"
+KEY = "Overlay:"
+START = "diff --git "
 
 
 @dataclass(frozen=True)
@@ -37,23 +34,16 @@ class Hunk:
 
 @dataclass(frozen=True)
 class FileDiff:
+    """The change of one file; added and removed count lines."""
+
     path: str
     hunks: tuple[Hunk, ...]
-
-    @property
-    def added(self) -> int:
-        return self._count("+")
-
-    @property
-    def removed(self) -> int:
-        return self._count("-")
+    added: int
+    removed: int
 
     def added_lines(self) -> Iterator[str]:
         for hunk in self.hunks:
             yield from (line[1:] for line in hunk.body if line.startswith("+"))
-
-    def _count(self, mark: str) -> int:
-        return sum(line.startswith(mark) for hunk in self.hunks for line in hunk.body)
 
     @property
     def text(self) -> str:
@@ -65,164 +55,172 @@ class FileDiff:
 
 @dataclass(frozen=True)
 class Hook:
-    """One patch. The name is its path in the repository, for messages.
+    """One patch as a base has it.
 
-    The diffstat has the lines that each file gains and loses, as far as the patch tells them.
+    The name is its directory in the repository, the source is the diff there; both are for
+    messages. Shared says that the diff serves every base. The overlay has the files of ours that
+    the patch adds in this base: their paths in the kernel tree, and where they are.
     """
 
     name: str
+    source: str
     subject: str
     body: str
-    overlay: tuple[str, ...]
-    diffstat: Mapping[str, int]
+    overlay: Mapping[str, Path]
     diffs: tuple[FileDiff, ...]
 
     @property
     def message(self) -> str:
         return f"{self.subject}\n\n{self.body}\n"
 
+    @property
+    def shared(self) -> bool:
+        return self.source.endswith(f"/{ANY}")
+
     def added_lines(self) -> Iterator[str]:
         for diff in self.diffs:
             yield from diff.added_lines()
 
 
+def directories(layout: Layout) -> list[Path]:
+    """The patches in the order of the series."""
+    return sorted(path for path in layout.patches.iterdir() if path.is_dir())
+
+
+def diff_for(base_name: str, directory: Path) -> Path | None:
+    """The diff that a base takes from a patch, if it has one."""
+    candidates = (directory / f"{base_name}{SUFFIX}", directory / ANY)
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def missing(base_name: str, layout: Layout) -> list[str]:
+    """Diffs that a base lacks: one for each patch that has diffs, but none for this base."""
+    return [
+        layout.relative(directory / f"{base_name}{SUFFIX}")
+        for directory in directories(layout)
+        if any(directory.glob(f"*{SUFFIX}")) and not diff_for(base_name, directory)
+    ]
+
+
 def paths(base_name: str, layout: Layout) -> list[Path]:
-    return sorted((layout.patches / base_name).glob("*.patch"))
+    """The files that the hooks for a base are read from."""
+    found = []
+    for directory in directories(layout):
+        found.append(directory / MESSAGE)
+        if diff := diff_for(base_name, directory):
+            found.append(diff)
+    return found
 
 
 def read_all(base_name: str, layout: Layout) -> list[Hook]:
-    return [read(path, layout) for path in paths(base_name, layout)]
+    if absent := missing(base_name, layout):
+        raise Failure(
+            f"{absent[0]}: not there, and no {ANY} beside it"
+            f" (make port BASE={base_name} FROM=... copies the diffs of another base)",
+            [f"{path}: not there" for path in absent[1:]],
+        )
+    known = overlay.files(layout)
+    chosen = overlay.for_base(base_name, layout)
+    return [read(path, base_name, layout, known, chosen) for path in directories(layout)]
 
 
-def read(path: Path, layout: Layout) -> Hook:
-    text = path.read_bytes().decode(errors="surrogateescape")
-    return _Reader(layout.relative(path), text.removesuffix("\n").split("\n")).hook()
+def read(
+    directory: Path,
+    base_name: str,
+    layout: Layout,
+    known: Collection[str],
+    chosen: Mapping[str, Path],
+) -> Hook:
+    """Read one patch, with the files of ours that are known, and those chosen for this base."""
+    name = layout.relative(directory)
+    subject, body, named = _message(directory / MESSAGE, layout)
+    if absent := [file for file in named if file not in known]:
+        raise Failure(f"{name}: {KEY} {absent[0]}: no such overlay file")
+    files = {file: chosen[file] for file in named if file in chosen}
+    path = diff_for(base_name, directory)
+    if not path and not named:
+        raise Failure(f"{name}: malformed patch: neither a diff nor an {KEY} line")
+    source = layout.relative(path) if path else ""
+    diffs = tuple(read_diffs(path, layout)) if path else ()
+    return Hook(name, source, subject, body, files, diffs)
 
 
-class _Reader:
-    """Walks through a patch line by line, to be able to say where it is malformed."""
+def read_diffs(path: Path, layout: Layout) -> Iterator[FileDiff]:
+    """The files that a diff changes. Git says whether it is well-formed, and counts its lines."""
+    source = layout.relative(path)
+    counts = _counted(path, layout)
+    found = list(_split(path))
+    if sorted(diff.path for diff in found) != sorted(counts):
+        raise Failure(
+            f"{source}: malformed patch: expected one `{START}` line for each file with hunks"
+        )
+    for diff in found:
+        added, removed = counts[diff.path]
+        marks = [line[0] for hunk in diff.hunks for line in hunk.body if line]
+        if not marks or (marks.count("+"), marks.count("-")) != (added, removed):
+            raise Failure(
+                f"{source}: malformed patch: {diff.path}: its hunks do not have the lines that"
+                " their headers count"
+            )
+        yield FileDiff(diff.path, diff.hunks, added, removed)
 
-    def __init__(self, name: str, lines: list[str]) -> None:
-        self._name = name
-        self._lines = lines
-        self._at = 0
 
-    def hook(self) -> Hook:
-        subject, body = self._message()
-        overlay, diffstat = self._notes()
-        diffs = tuple(self._diffs())
-        if not diffs and not overlay:
-            raise self._malformed("neither a diff nor an Overlay: line")
-        if twice := [diff.path for diff in diffs if [d.path for d in diffs].count(diff.path) > 1]:
-            raise self._malformed(f"two diffs for {twice[0]}")
-        return Hook(self._name, subject, body, overlay, diffstat, diffs)
+def _message(path: Path, layout: Layout) -> tuple[str, str, tuple[str, ...]]:
+    name = layout.relative(path)
+    if not path.is_file():
+        raise Failure(f"{name}: not there; every patch has a subject and a body")
+    text = path.read_text()
+    subject, empty, rest = text.partition("\n\n")
+    if not subject or "\n" in subject or not empty:
+        raise Failure(f"{name}:1: malformed patch: expected a subject and an empty line")
+    told = process.answer(["git", "interpret-trailers", "--parse"], text).splitlines()
+    files = tuple(line.removeprefix(KEY).strip() for line in told if line.startswith(KEY))
+    lines = rest.splitlines()
+    kept = [line for line in lines if not line.startswith(KEY)]
+    if len(kept) + len(files) != len(lines):
+        raise Failure(f"{name}: malformed patch: {KEY} lines belong into the last paragraph")
+    for file in files:
+        if not _is_plain(file):
+            raise Failure(f"{name}: malformed patch: no path of an overlay file: {file!r}")
+    return subject, "\n".join(kept).strip("\n"), files
 
-    def _line(self) -> str | None:
-        return self._lines[self._at] if self._at < len(self._lines) else None
 
-    def _malformed(self, problem: str) -> Failure:
-        return Failure(f"{self._name}:{self._at + 1}: malformed patch: {problem}")
+def _counted(path: Path, layout: Layout) -> dict[str, tuple[int, int]]:
+    """Lines added and removed by file; a diff may do nothing but change lines."""
+    source = layout.relative(path)
+    command = ["git", "apply", "--numstat", "--summary", path]
+    try:
+        told = process.output(command, layout.root).splitlines()
+    except Failure as error:
+        complaint = error.detail[0] if error.detail else error.message
+        raise Failure(f"{source}: malformed patch: {complaint}") from error
+    counts = {}
+    for line in told:
+        if line.startswith(" "):
+            raise Failure(
+                f"{source}: malformed patch: hooks only change lines of files in the base"
+                f" (new files go into the overlay): {line.strip()!r}"
+            )
+        added, removed, file = line.split("\t", 2)
+        if not _is_plain(file):
+            raise Failure(f"{source}: malformed patch: no path in the tree: {file!r}")
+        counts[file] = (int(added), int(removed))
+    return counts
 
-    def _message(self) -> tuple[str, str]:
-        start = self._at
-        while (line := self._line()) != "---":
-            if line is None or self._at_diff():
-                raise self._malformed("no `---` line between the message and the diff")
-            if line.startswith("Overlay:"):
-                raise self._malformed("Overlay: lines belong below the `---` line")
-            self._at += 1
-        header, _, body = "\n".join(self._lines[start : self._at]).partition("\n\n")
-        found = SUBJECT.search(header)
-        if not found:
-            raise self._malformed("no Subject: line")
-        self._at += 1
-        return " ".join(found[1].split()), body.strip("\n")
 
-    def _at_diff(self) -> bool:
-        line = self._line() or ""
-        return line.startswith(("diff --git ", "--- a/", "--- /dev/null"))
-
-    def _notes(self) -> tuple[tuple[str, ...], dict[str, int]]:
-        """What stands between the message and the diff, and is no part of the commit."""
-        overlay: list[str] = []
-        diffstat: dict[str, int] = {}
-        while self._line() is not None and not self._at_diff() and not self._at_signature():
-            line = self._line() or ""
-            if line.startswith("Overlay:"):
-                path = line.removeprefix("Overlay:").strip()
-                if not _is_plain(path):
-                    raise self._malformed(f"no path of an overlay file: {path!r}")
-                overlay.append(path)
-            elif found := STAT.fullmatch(line):
-                diffstat[found[1]] = int(found[2])
-            self._at += 1
-        return tuple(overlay), diffstat
-
-    def _diffs(self) -> Iterator[FileDiff]:
-        while (line := self._line()) is not None and not self._at_signature():
-            if line == "":
-                self._at += 1
-            elif self._at_diff():
-                yield self._diff()
-            else:
-                raise self._malformed(f"this is not part of a diff: {line!r}")
-
-    def _diff(self) -> FileDiff:
-        while not (line := self._line() or "").startswith("--- "):
-            if UNWANTED.match(line):
-                raise self._malformed(f"hooks only change lines of files in the base: {line!r}")
-            if not line or line.startswith("@@"):
-                raise self._malformed("no `--- a/` line before the hunks")
-            self._at += 1
-        old = line.removeprefix("--- ").split("\t")[0]
-        self._at += 1
-        new = (self._line() or "").removeprefix("+++ ").split("\t")[0]
-        path = new.removeprefix("b/")
-        if "/dev/null" in (old, new):
-            raise self._malformed("hooks change files; new ones go into the overlay")
-        if old != f"a/{path}" or new != f"b/{path}" or not _is_plain(path):
-            raise self._malformed(f"not `--- a/path` and `+++ b/path`: {old!r}, {new!r}")
-        self._at += 1
-        hunks = tuple(self._hunks(path))
-        if not hunks:
-            raise self._malformed(f"{path}: no hunks")
-        return FileDiff(path, hunks)
-
-    def _hunks(self, path: str) -> Iterator[Hunk]:
-        number = 0
-        while (header := self._line() or "").startswith("@@"):
-            number += 1
-            if not (counts := HUNK.match(header)):
-                raise self._malformed(f"{path}: hunk {number}: bad header {header!r}")
-            self._at += 1
-            line = self._at
-            what = f"{path}: hunk {number}"
-            body = self._body(what, int(counts[1] or 1), int(counts[2] or 1))
-            yield Hunk(line, header, tuple(body))
-
-    def _body(self, what: str, old: int, new: int) -> Iterator[str]:
-        """As many lines as the header says: a patch edited by hand is off here first."""
-        while old or new or (self._line() or "").startswith("\\"):
-            line = self._line()
-            mark = (line or " ")[0]
-            if line is None or mark not in " -+\\":
-                raise self._malformed(f"{what} ends before all lines that its header counts")
-            old -= mark in " -"
-            new -= mark in " +"
-            if old < 0 or new < 0:
-                raise self._malformed(f"{what} does not have the lines that its header counts")
-            self._at += 1
-            yield line
-        if (self._line() or "@").startswith((" ", "+")) or self._at_removed_line():
-            raise self._malformed(f"{what} has more lines than its header counts")
-
-    def _at_removed_line(self) -> bool:
-        line = self._line() or ""
-        return line.startswith("-") and not self._at_diff() and not self._at_signature()
-
-    def _at_signature(self) -> bool:
-        """What format-patch puts at the end: two dashes, then git's version."""
-        return SIGNATURE.fullmatch(self._line() or "") is not None
+def _split(path: Path) -> Iterator[FileDiff]:
+    """The hunks of a diff that git has found well-formed, each with its line in the file."""
+    lines = path.read_bytes().decode(errors="surrogateescape").removesuffix("\n").split("\n")
+    starts = [number for number, line in enumerate(lines) if line.startswith(START)]
+    for start, end in pairwise([*starts, len(lines)]):
+        heads = [number for number in range(start, end) if lines[number].startswith("@@ ")]
+        header = lines[start : heads[0] if heads else end]
+        file = next((line[6:] for line in header if line.startswith("+++ b/")), "")
+        hunks = (
+            Hunk(head + 1, lines[head], tuple(lines[head + 1 : after]))
+            for head, after in pairwise([*heads, end])
+        )
+        yield FileDiff(file.split("\t")[0], tuple(hunks), 0, 0)
 
 
 def _is_plain(path: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import base as bases
-from . import config, hooks, kbuild, lock, overlay, packages, process, scratch, tree
+from . import config, hooks, kbuild, lock, packages, process, scratch, symbols, tree
 from .base import Base
 from .kbuild import TOOLS, Kbuild
 from .layout import REPOSITORY, Layout
@@ -17,6 +17,7 @@ from .report import progress, warning, working
 
 FRAGMENTS = ("tidemark.config", "tidemark-vm.config")
 FLAVOUR = "tidemark-*.config"
+OWN = "kernel/configs/tidemark-vm-base.config"
 PLAIN = "vm"
 WARNING = re.compile(r"\bwarning: ")
 
@@ -33,7 +34,7 @@ class Image:
 def build(
     base: Base,
     pristine: bool = False,
-    wanted: Sequence[str] = (),
+    wanted: Sequence[Path] = (),
     flavour: str = PLAIN,
     layout: Layout = REPOSITORY,
 ) -> Image:
@@ -55,11 +56,13 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def fragments(base_name: str, layout: Layout, flavour: str = PLAIN) -> list[str]:
+def fragments(base_name: str, layout: Layout, flavour: str = PLAIN) -> list[Path]:
     """What to configure: for every base, what only this one has, and what the flavour adds."""
-    own = f"tidemark-vm-{base_name}.config"
     added = [] if flavour == PLAIN else [f"tidemark-{flavour}.config"]
-    return [*FRAGMENTS, *([own] if (layout.fragments / own).exists() else []), *added]
+    own = layout.bases / base_name / OWN
+    found = [layout.fragments / name for name in FRAGMENTS]
+    found += [own] if own.exists() else []
+    return [*found, *(layout.fragments / name for name in added)]
 
 
 def flavours(layout: Layout = REPOSITORY) -> list[str]:
@@ -69,12 +72,8 @@ def flavours(layout: Layout = REPOSITORY) -> list[str]:
 
 
 def absent_symbols(base_name: str, pristine: bool, layout: Layout) -> set[str]:
-    """Options that the fragments may ask for in vain: those that this base does not have yet."""
-    read = hooks.read_all(base_name, layout)
-    ours = overlay.symbols(layout, read)
-    if pristine:
-        return ours
-    return ours - overlay.symbols(layout, read, overlay.for_base(base_name, read, layout))
+    """Options that the fragments may ask for in vain: a pristine kernel has none of ours."""
+    return symbols.ours(layout, hooks.read_all(base_name, layout)) if pristine else set()
 
 
 class _Build:

@@ -24,6 +24,10 @@ class Layout:
         return self.root / "patches"
 
     @property
+    def kconfig(self) -> Path:
+        return self.root / "Kconfig"
+
+    @property
     def fragments(self) -> Path:
         return self.root / "kernel" / "configs"
 

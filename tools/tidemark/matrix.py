@@ -128,8 +128,8 @@ class _Matrix:
         self._lock = descriptor
         self._tree = tree.ensure(base, False, layout).path
         self._hooks = read_all(base.name, layout)
-        paths = overlay.for_base(base.name, self._hooks, layout)
-        self._ours = overlay.symbols(layout, self._hooks, paths)
+        paths = overlay.for_base(base.name, layout)
+        self._ours = symbols.ours(layout, self._hooks, paths)
         self._paths = [*paths, *(diff.path for hook in self._hooks for diff in hook.diffs)]
         self._fragments = config.read(kernel.fragments(base.name, layout), layout)
 

@@ -102,8 +102,8 @@ def _export(
     start = _commit_pristine(repository, read, base)
     for hook in read:
         apply.apply(hook, base.path, repository.top)
-        for path in hook.overlay:
-            overlay.copy(path, layout, repository.top)
+        for path, source in hook.overlay.items():
+            overlay.copy(path, source, repository.top)
         repository.commit(hook.message)
     options = ["--signoff"] if signoff else []
     mails = repository.export(start, draft / "mails", *options)

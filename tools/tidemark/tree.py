@@ -7,15 +7,16 @@ import hashlib
 import os
 import shutil
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import apply, hooks, lock, overlay, packages, process, scratch
 from . import base as bases
 from .base import Base
+from .hooks import Hook
 from .layout import REPOSITORY, Layout
-from .report import progress, working
+from .report import Failure, progress, working
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def ensure(base: Base, pristine: bool, layout: Layout) -> Tree:
     """Bring the prepared tree up to date. A pristine one is the base itself: builds are O=."""
     if pristine:
         return Tree(base.path, base.key, base.key)
-    packages.require(["patch"])
+    packages.require(["git", "patch"])
     with lock.hold(layout.build):
         return _Preparation(base, layout).tree()
 
@@ -47,6 +48,27 @@ def ensure(base: Base, pristine: bool, layout: Layout) -> Tree:
 def main(args: argparse.Namespace) -> int:
     print(prepare(bases.obtain(args.base, args.linux), args.pristine))
     return 0
+
+
+def _check(files: Collection[str], read: Sequence[Hook], base: Path) -> None:
+    """Each file of ours is new to the base, and goes with exactly one hook."""
+    owners: dict[str, str] = {}
+    for hook in read:
+        for path in hook.overlay:
+            if path in owners:
+                raise Failure(f"{hook.name}: Overlay: {path}: already named by {owners[path]}")
+            owners[path] = hook.name
+        for diff in hook.diffs:
+            if diff.path in files:
+                raise Failure(
+                    f"{hook.source}: {diff.path}: hunk 1 changes an overlay file; change the file"
+                )
+    for path in files:
+        if os.path.lexists(base / path):
+            owner = f" ({owners[path]})" if path in owners else ""
+            raise Failure(f"{path}: this overlay file exists in the base{owner}; it needs a hook")
+        if path not in owners:
+            raise Failure(f"{path}: no hook names this overlay file in an Overlay: line")
 
 
 class _Preparation:
@@ -57,13 +79,13 @@ class _Preparation:
         self._stamp = self._path.with_name(f"{base.label}.json")
         self._last = scratch.read_json(self._stamp) if self._path.is_dir() else {}
         self._hooks = hooks.read_all(base.name, layout)
-        self._overlay = overlay.for_base(base.name, self._hooks, layout)
+        self._overlay = overlay.for_base(base.name, layout)
 
     def tree(self) -> Tree:
         key = self._key()
         if self._last.get("key") == key:
             return Tree(self._path, key, self._last["lineage"])
-        overlay.check(self._overlay, self._hooks, self._base.path)
+        _check(self._overlay, self._hooks, self._base.path)
         with scratch.directory(self._path.parent) as draft:
             stage = draft / "changed"
             stage.mkdir()
@@ -81,7 +103,7 @@ class _Preparation:
     def _key(self) -> str:
         digest = hashlib.sha256(self._base.key.encode())
         inputs = [*hooks.paths(self._base.name, self._layout)]
-        inputs += [self._layout.root / path for path in self._overlay]
+        inputs += self._overlay.values()
         for path in inputs:
             content = hashlib.sha256(path.read_bytes()).hexdigest()
             mode = path.stat().st_mode & 0o100
@@ -92,8 +114,8 @@ class _Preparation:
         """Make the changed files, apart from the base: what fails here has touched nothing."""
         for hook in self._hooks:
             apply.apply(hook, self._base.path, stage)
-        for path in self._overlay:
-            overlay.copy(path, self._layout, stage)
+        for path, source in self._overlay.items():
+            overlay.copy(path, source, stage)
 
     def _changed(self, stage: Path) -> list[str]:
         """Files that need a time stamp of their own.

@@ -44,9 +44,6 @@ CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", default="", help=f"some of: {','.join(CHECKS)}")
-    parser.add_argument(
-        "--write-diffstats", action="store_true", help="bring those of the patches up to date"
-    )
 
 
 def main(args: argparse.Namespace) -> int:
@@ -55,8 +52,6 @@ def main(args: argparse.Namespace) -> int:
     names = args.only.split(",") if args.only else list(CHECKS)
     if unknown := [name for name in names if name not in CHECKS]:
         raise Failure(f"--only {unknown[0]}: no such check; there is: {', '.join(CHECKS)}")
-    if args.write_diffstats:
-        patches.write_diffstats(args.base, REPOSITORY)
     packages.require((*series.TOOLS, *TOOLS), bases.required_packages(args.base, args.linux))
     base = bases.obtain(args.base, args.linux)
     exported = series.export(base)

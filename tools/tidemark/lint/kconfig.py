@@ -37,7 +37,7 @@ def symbols(subject: Subject) -> Iterator[Symbol]:
     for path in subject.overlay:
         if not path.rsplit("/", 1)[-1].startswith("Kconfig"):
             continue
-        lines = (subject.layout.root / path).read_text().splitlines()
+        lines = (subject.tree.path / path).read_text().splitlines()
         starts = [number for number, line in enumerate(lines) if ENTRY.match(line)]
         for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
             found = ENTRY.match(lines[start])
@@ -67,11 +67,12 @@ def _shape(symbol: Symbol) -> Iterator[str]:
 
 class _Context:
     def __init__(self, subject: Subject) -> None:
-        root = subject.layout.root
         diffs = [diff for hook in subject.hooks for diff in hook.diffs]
         added = [(diff.path, line) for diff in diffs for line in diff.added_lines()]
-        texts = {path: (root / path).read_text(errors="replace") for path in subject.overlay}
-        readme = root / "README.md"
+        texts = {
+            path: (subject.tree.path / path).read_text(errors="replace") for path in subject.overlay
+        }
+        readme = subject.layout.root / "README.md"
         self._documents = [text for path, text in texts.items() if _is_document(path)]
         self._documents += [line for path, line in added if _is_document(path)]
         self._documents += [readme.read_text()] if readme.is_file() else []

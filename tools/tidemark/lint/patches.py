@@ -1,99 +1,91 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The hook patches themselves: complete, the same for all bases, and in MAINTAINERS.
-
-A hunk that gets lost leaves a patch that still applies, and often a kernel that still builds.
-So each patch says in a diffstat how many lines it changes in each file, and how many there are
-in the config files that it carries.
-"""
+"""The patches themselves: complete for each base, none twice, short messages, in MAINTAINERS."""
 
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from itertools import groupby
 from pathlib import Path
 
-from .. import hooks, overlay
-from ..hooks import Hook
+from .. import base as bases
+from .. import hooks, overlay, symbols
 from ..layout import Layout
 from .finding import Finding
 from .subject import Subject
 
+Change = tuple[str, tuple[str, ...]]
+
 NAME = "patches"
+BODY_LINES = 25
 PATTERN = re.compile(r"^F:\t(\S+)$", re.M)
 HEADING = re.compile(r"^[A-Z][A-Z0-9 ()/-]+\n(?=[A-Z]:\t)", re.M)
-GRAPH = 40
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    for hook in subject.hooks:
-        yield from _complete(hook, subject.layout)
-    yield from _agreement(subject)
+    for directory in hooks.directories(subject.layout):
+        yield from _message(directory, subject.layout)
+        yield from _twins(directory, subject)
+    for base_name in bases.names(subject.layout):
+        for path in hooks.missing(base_name, subject.layout):
+            yield Finding(NAME, path, 0, f"not there, and no {hooks.ANY} beside it")
+    yield from _fragments(subject)
     yield from _maintainers(subject)
 
 
-def diffstat(hook: Hook, layout: Layout) -> dict[str, tuple[int, int]]:
-    """Lines that come and go, by file."""
-    stat = {diff.path: (diff.added, diff.removed) for diff in hook.diffs}
-    for path in hook.overlay:
-        if path.endswith(".config") or Path(path).name.startswith("Kconfig"):
-            stat[path] = (len((layout.root / path).read_text().splitlines()), 0)
-    return stat
+def _message(directory: Path, layout: Layout) -> Iterator[Finding]:
+    path = directory / hooks.MESSAGE
+    lines = [line for line in path.read_text().splitlines() if not line.startswith(hooks.KEY)]
+    body = "\n".join(lines[2:]).strip("\n").splitlines()
+    if len(body) > BODY_LINES:
+        text = f"{len(body)} lines; a commit message has at most {BODY_LINES}"
+        yield Finding(NAME, layout.relative(path), BODY_LINES + 2, text)
 
 
-def write_diffstats(base_name: str, layout: Layout) -> None:
-    """Bring the diffstats of all patches for a base up to date."""
-    for path in hooks.paths(base_name, layout):
-        stat = diffstat(hooks.read(path, layout), layout)
-        head, mark, rest = path.read_text().partition("\n---\n")
-        notes, diff, changes = rest.partition("\ndiff --git ")
-        kept = [line for line in notes.splitlines() if line and not hooks.STAT.fullmatch(line)]
-        notes = "\n".join([*kept, *([""] if kept else []), *_stat_lines(stat)])
-        path.write_text(f"{head}{mark}{notes}\n{diff}{changes}")
+def _twins(directory: Path, subject: Subject) -> Iterator[Finding]:
+    """Two diffs that one could stand for: the same lines change, in places that look the same."""
+    layout = subject.layout
+    seen: dict[tuple[Change, ...], Path] = {}
+    for path in sorted(directory.glob(f"*{hooks.SUFFIX}")):
+        changes = tuple(
+            change
+            for diff in hooks.read_diffs(path, layout)
+            for hunk in diff.hunks
+            for change in _changes(diff.path, hunk)
+        )
+        if changes in seen and all(_has_one_place(change, subject.base.path) for change in changes):
+            other = layout.relative(seen[changes])
+            text = f"changes the same lines as {other}: make one {hooks.ANY} of them"
+            yield Finding(NAME, layout.relative(path), 0, text)
+        seen[changes] = path
 
 
-def _stat_lines(stat: dict[str, tuple[int, int]]) -> Iterator[str]:
-    width = max(map(len, stat), default=0)
-    most = max((added + removed for added, removed in stat.values()), default=0)
-    for path, (added, removed) in stat.items():
-        scale = min(1.0, GRAPH / most)
-        graph = "+" * round(added * scale) + "-" * round(removed * scale)
-        yield f" {path:{width}} | {added + removed:4} {graph}".rstrip()
+def _changes(path: str, hunk: hooks.Hunk) -> Iterator[Change]:
+    """Lines that change together, between one line of context on either side."""
+    body = [line or " " for line in hunk.body]
+    for changed, lines in groupby(enumerate(body), lambda item: item[1][0] in "+-"):
+        numbers = [number for number, _ in lines]
+        if changed:
+            near = slice(max(0, numbers[0] - 1), numbers[-1] + 2)
+            yield path, tuple(body[near])
 
 
-def _complete(hook: Hook, layout: Layout) -> Iterator[Finding]:
-    stat = {path: sum(lines) for path, lines in diffstat(hook, layout).items()}
-    for path in sorted(stat.keys() | hook.diffstat.keys()):
-        stated, found = hook.diffstat.get(path), stat.get(path)
-        if stated is None:
-            yield Finding(NAME, hook.name, 0, f"{path}: the diffstat lacks it")
-        elif found is None:
-            yield Finding(NAME, hook.name, 0, f"{path}: in the diffstat, but nothing changes it")
-        elif stated != found:
-            text = f"{path}: {found} lines, but the diffstat says {stated}: is a hunk missing?"
-            yield Finding(NAME, hook.name, 0, text)
+def _has_one_place(change: Change, base: Path) -> bool:
+    """Where a file repeats the lines around a change, a diff needs the context of its own base."""
+    file, lines = change
+    path = base / file
+    text = path.read_text(errors="replace") if path.is_file() else ""
+    old = "".join(f"\n{line[1:]}" for line in lines if line[0] != "+")
+    return text.count(f"{old}\n") < 2
 
 
-def _agreement(subject: Subject) -> Iterator[Finding]:
-    """One series, whatever the base: the same patches, messages and files of ours."""
-    mine = {Path(hook.name).name: hook for hook in subject.hooks}
-    for other in sorted(path for path in subject.layout.patches.iterdir() if path.is_dir()):
-        if other.name == subject.base.name:
-            continue
-        theirs = {Path(hook.name).name: hook for hook in hooks.read_all(other.name, subject.layout)}
-        for name in sorted(mine.keys() - theirs.keys()):
-            yield Finding(NAME, mine[name].name, 0, f"not among the patches for {other.name}")
-        for name in sorted(theirs.keys() - mine.keys()):
-            text = f"not among the patches for {subject.base.name}"
-            yield Finding(NAME, theirs[name].name, 0, text)
-        for name in sorted(mine.keys() & theirs.keys()):
-            yield from _difference(mine[name], theirs[name])
-
-
-def _difference(mine: Hook, theirs: Hook) -> Iterator[Finding]:
-    if mine.message != theirs.message:
-        yield Finding(NAME, mine.name, 0, f"the message differs from that of {theirs.name}")
-    for here, there in ((mine, theirs), (theirs, mine)):
-        for path in sorted(set(here.overlay) - set(there.overlay)):
-            yield Finding(NAME, there.name, 0, f"Overlay: {path}: named in {here.name}, not here")
+def _fragments(subject: Subject) -> Iterator[Finding]:
+    """What Kconfig sources is what the series carries."""
+    named = set(symbols.sourced(subject.layout))
+    carried = {path for path in subject.overlay if Path(path).name.startswith("Kconfig")}
+    for path in sorted(carried - named):
+        yield Finding(NAME, path, 0, "the top-level Kconfig does not source it")
+    for path in sorted(named - carried):
+        yield Finding(NAME, path, 0, "the top-level Kconfig sources it, but no patch adds it")
 
 
 def _maintainers(subject: Subject) -> Iterator[Finding]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A repository and a kernel that are just large enough to be patched, configured and "built"."""
 
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -69,10 +70,9 @@ def diff(path: str, *hunks: str) -> str:
     return f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n{''.join(hunks)}"
 
 
-def hook(*diffs: str, overlay: tuple[str, ...] = ()) -> str:
+def message(*overlay: str) -> str:
     named = "".join(f"Overlay: {path}\n" for path in overlay)
-    message = "From: A <a@b.c>\nSubject: [PATCH] mm: x\n\nWhy.\n"
-    return f"{message}---\n{named}\n{''.join(diffs)}-- \n2.39\n"
+    return f"mm: x\n\nWhy.\n{named and chr(10)}{named}"
 
 
 def write_kernel(top: Path, makefile: str = MAKEFILE) -> None:
@@ -98,7 +98,7 @@ class Case(unittest.TestCase):
         self.linux = self.scratch / "linux"
         write_kernel(self.linux)
         self.write("bases/6.12/recipe", "package = linux-fake\ntarball = x.tar.xz\nchecked = 1\n")
-        for directory in (self.layout.patches / "6.12", self.layout.fragments):
+        for directory in (self.layout.patches, self.layout.fragments):
             directory.mkdir(parents=True)
 
     def write(self, path: str, text: str) -> Path:
@@ -110,7 +110,12 @@ class Case(unittest.TestCase):
     def write_hook(
         self, name: str, *diffs: str, overlay: tuple[str, ...] = (), base: str = "6.12"
     ) -> Path:
-        return self.write(f"patches/{base}/{name}.patch", hook(*diffs, overlay=overlay))
+        """Write a patch, and return its diff for the base, or its message where it has none."""
+        path = self.write(f"patches/{name}/message", message(*overlay))
+        return self.write(f"patches/{name}/{base}.diff", "".join(diffs)) if diffs else path
+
+    def remove_hook(self, name: str) -> None:
+        shutil.rmtree(self.layout.patches / name)
 
     def obtain(self) -> base.Base:
         return base.obtain("6.12", self.linux, self.layout)

@@ -35,6 +35,7 @@ class CheckSeriesTest(fake.Case):
             self.addCleanup(target.stop)
         self.write("README.md", "    Unpacking a tarball\n")
         self.write("patches/cover.txt", "Subject: s\n\n@RESULTS@\n@BASE@\n")
+        self.write("Kconfig", 'source "mm/Kconfig.ours"\n')
         self.write("mm/Kconfig.ours", KCONFIG)
         self.write("kernel/configs/tidemark.config", "CONFIG_A=y\nCONFIG_A_KUNIT_TEST=y\n")
         self.write("kernel/configs/tidemark-vm.config", "CONFIG_B=y\n")
@@ -64,7 +65,7 @@ class CheckSeriesTest(fake.Case):
         self.hook("0002-y", MEND)
         with self.assertRaises(Failure) as caught:
             self.build()
-        self.assert_fails(caught.exception, "0001-x.patch", "none", "mm/pages.o")
+        self.assert_fails(caught.exception, "0001-x", "none", "mm/pages.o")
         self.assertIn("error: broken", "\n".join(caught.exception.detail))
 
     def test_second_run_starts_at_the_base(self) -> None:

@@ -9,10 +9,10 @@ from . import fake
 
 class ConfigTest(fake.Case):
     def read(self, *texts: str) -> dict[str, config.Wish]:
-        names = [f"{number}.config" for number in range(len(texts))]
-        for name, text in zip(names, texts, strict=True):
-            self.write(f"kernel/configs/{name}", text)
-        return config.read(names, self.layout)
+        paths = [
+            self.write(f"kernel/configs/{number}.config", text) for number, text in enumerate(texts)
+        ]
+        return config.read(paths, self.layout)
 
     def verify(self, asked: str, got: str, *excepted: str) -> Failure | None:
         try:
@@ -59,5 +59,5 @@ class ConfigTest(fake.Case):
                 self.read("# a comment\n\n" + text)
             self.assert_fails(caught.exception, "kernel/configs/0.config:3")
         with self.assertRaises(Failure) as caught:
-            config.read(["absent.config"], self.layout)
+            config.read([self.layout.fragments / "absent.config"], self.layout)
         self.assert_fails(caught.exception, "kernel/configs/absent.config")

@@ -18,13 +18,14 @@ class KernelTest(fake.Case):
         ):
             target.start()
             self.addCleanup(target.stop)
+        self.write("Kconfig", 'source "mm/Kconfig.ours"\n')
         self.write("mm/Kconfig.ours", "config OURS\n\tbool\n")
         self.fragment = self.write("kernel/configs/x.config", "CONFIG_A=y\n")
         overlay = ("mm/Kconfig.ours", "kernel/configs/x.config")
         self.write_hook("0001-x", fake.diff("mm/pages.c", fake.HUNK_10), overlay=overlay)
 
     def build(self, pristine: bool = False, flavour: str = "vm") -> kernel.Image:
-        return kernel.build(self.obtain(), pristine, ["x.config"], flavour, self.layout)
+        return kernel.build(self.obtain(), pristine, [self.fragment], flavour, self.layout)
 
     def builds(self, image: kernel.Image) -> int:
         return len((image.build / "builds").read_text().splitlines())
@@ -81,30 +82,19 @@ class KernelTest(fake.Case):
 
     def test_pristine_has_no_options_of_hooks(self) -> None:
         self.fragment.write_text("CONFIG_DROPPED=y\n")
-        (self.layout.patches / "6.12" / "0001-x.patch").write_text(
-            fake.hook(
-                fake.diff("mm/Makefile", "@@ -1 +1,2 @@\n obj-y += pages.o\n+config DROPPED\n"),
-                overlay=("mm/Kconfig.ours", "kernel/configs/x.config"),
-            )
-        )
+        added = "@@ -1 +1,2 @@\n obj-y += pages.o\n+config DROPPED\n"
+        self.write_hook("0002-x", fake.diff("mm/Makefile", added))
         self.build(pristine=True)
 
-    def test_options_that_only_another_base_has(self) -> None:
-        self.fragment.write_text("CONFIG_DROPPED=y\n")
-        self.assert_fails(self.refused(), "CONFIG_DROPPED")
-        self.write("mm/Kconfig.other", "config DROPPED\n\tbool\n")
-        self.write("bases/7.3/recipe", "package = linux-fake\ntarball = x.tar.xz\nchecked = 1\n")
-        self.write_hook("0001-other", overlay=("mm/Kconfig.other",), base="7.3")
-        self.build()
-
     def test_fragment_of_a_base(self) -> None:
-        self.assertEqual(kernel.fragments("6.12", self.layout), list(kernel.FRAGMENTS))
-        self.write("kernel/configs/tidemark-vm-6.12.config", "CONFIG_C=y\n")
-        self.assertIn("tidemark-vm-6.12.config", kernel.fragments("6.12", self.layout))
-        self.assertEqual(kernel.fragments("7.3", self.layout), list(kernel.FRAGMENTS))
+        common = [self.layout.fragments / name for name in kernel.FRAGMENTS]
+        self.assertEqual(kernel.fragments("6.12", self.layout), common)
+        own = self.write(f"bases/6.12/{kernel.OWN}", "CONFIG_C=y\n")
+        self.assertEqual(kernel.fragments("6.12", self.layout), [*common, own])
+        self.assertEqual(kernel.fragments("7.3", self.layout), common)
 
     def test_failed_build(self) -> None:
-        text = self.layout.patches / "6.12" / "0001-x.patch"
+        text = self.layout.patches / "0001-x" / "6.12.diff"
         text.write_text(text.read_text().replace("hook 10", "broken"))
         failure = self.refused()
         self.assert_fails(failure, "bzImage", "build/kernel/6.12-linux-vm/build.log")

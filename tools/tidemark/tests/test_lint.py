@@ -69,6 +69,7 @@ class SubjectCase(fake.Case):
         self.write("patches/cover.txt", "Subject: s\n\n@RESULTS@\n@BASE@\n")
         self.write("MAINTAINERS", MAINTAINERS)
         (self.linux / "MAINTAINERS").write_text("1\n2\n3\n")
+        self.write("Kconfig", 'source "mm/Kconfig.ours"\n')
         self.kconfig = self.write("mm/Kconfig.ours", KCONFIG)
         self.fragment = self.write("kernel/configs/tidemark.config", FRAGMENT)
         self.write("mm/ours.c", CODE)
@@ -80,7 +81,6 @@ class SubjectCase(fake.Case):
             fake.diff("MAINTAINERS", f"@@ -1,3 +1,{3 + added} @@\n 1\n{entry} 2\n 3\n"),
             overlay=("mm/Kconfig.ours", "kernel/configs/tidemark.config", "mm/ours.c"),
         )
-        patches.write_diffstats("6.12", self.layout)
 
     def subject(self) -> Subject:
         base = self.obtain()
@@ -104,65 +104,48 @@ class PatchesTest(SubjectCase):
     def found(self) -> list[str]:
         return self.texts(patches.check(self.subject()))
 
-    def complaint(self) -> str:
-        """What lint says, or what comes before it can look."""
-        try:
-            return " ".join(self.found())
-        except Failure as error:
-            return " ".join([error.message, *error.detail])
-
     def test_nothing_to_find(self) -> None:
         self.assertEqual(self.found(), [])
 
-    def test_each_deleted_hunk(self) -> None:
-        text = self.hook.read_text()
-        for path, hunk in (("mm/pages.c", fake.HUNK_10), ("mm/pages.c", fake.HUNK_30)):
-            self.hook.write_text(text.replace(hunk, ""))
-            where = "patches/6.12/0001-x.patch:0: patches: "
-            says = f"{path}: 1 lines, but the diffstat says 2: is a hunk missing?"
-            self.assertEqual(self.found(), [where + says])
-
-    def test_deleted_file_of_a_patch(self) -> None:
-        text = self.hook.read_text()
-        start = text.index("diff --git a/mm/pages.c")
-        end = text.index("diff --git a/MAINTAINERS")
-        self.hook.write_text(text[:start] + text[end:])
-        self.assertIn("mm/pages.c: in the diffstat, but nothing changes it", self.found()[0])
-
-    def test_patch_without_a_diffstat(self) -> None:
-        self.hook.write_text(self.hook.read_text().replace(" mm/pages.c ", " mm/pages.o "))
-        self.assertIn("mm/pages.c: the diffstat lacks it", self.found()[0])
-
-    def test_each_deleted_config_line(self) -> None:
-        for path, text in ((self.kconfig, KCONFIG), (self.fragment, FRAGMENT)):
-            lines = text.splitlines(keepends=True)
-            for number in range(len(lines)):
-                path.write_text("".join(lines[:number] + lines[number + 1 :]))
-                self.assertIn(self.layout.relative(path), self.complaint())
-            path.write_text(text)
-
-    def test_diffstats_are_written_once(self) -> None:
-        before = self.hook.read_text()
-        self.assertIn(" mm/pages.c                     |    2 ++\n", before)
-        self.assertIn("Overlay: mm/ours.c\n\n mm/pages.c", before)
-        patches.write_diffstats("6.12", self.layout)
-        self.assertEqual(self.hook.read_text(), before)
-
-    def test_bases_agree(self) -> None:
-        self.write("patches/7.3/0001-x.patch", self.hook.read_text())
-        self.assertEqual(self.found(), [])
-        other = self.hook.read_text().replace("Why.", "Why not.").replace("mm/ours.c", "mm/o.c")
-        self.write("patches/7.3/0001-x.patch", other)
-        self.write("patches/7.3/0002-y.patch", other)
+    def test_each_base_has_a_diff_for_each_patch(self) -> None:
+        self.write("bases/7.3/recipe", "")
+        there = "patches/0001-x/7.3.diff"
         self.assertEqual(
-            [line.split(": patches: ")[1] for line in self.found()],
-            [
-                "Overlay: mm/o.c: named in patches/7.3/0001-x.patch, not here",
-                "the message differs from that of patches/7.3/0001-x.patch",
-                "Overlay: mm/ours.c: named in patches/6.12/0001-x.patch, not here",
-                "not among the patches for 6.12",
-            ],
+            self.found(), [f"{there}:0: patches: not there, and no any.diff beside it"]
         )
+        self.hook.rename(self.hook.with_name("any.diff"))
+        self.assertEqual(self.found(), [])
+
+    def test_two_diffs_with_the_same_changes(self) -> None:
+        text = self.hook.read_text()
+        moved = text.replace("@@ -27,6 +28,7 @@ function", "@@ -20,6 +21,7 @@")
+        self.write("patches/0001-x/7.3.diff", moved.replace(" line 27", " line 0"))
+        here = "patches/0001-x/7.3.diff:0: patches: changes the same lines as"
+        says = f"{here} patches/0001-x/6.12.diff: make one any.diff of them"
+        self.assertEqual(self.found(), [says])
+        self.write("patches/0001-x/7.3.diff", text.replace(" line 29", " another"))
+        self.assertEqual(self.found(), [])
+
+    def test_a_change_where_the_base_repeats_itself_may_be_there_twice(self) -> None:
+        self.write("patches/0001-x/7.3.diff", self.hook.read_text())
+        self.assertEqual(len(self.found()), 1)
+        pages = self.linux / "mm" / "pages.c"
+        pages.write_text(fake.PAGES + "line 29\nline 30\n")
+        self.assertEqual(self.found(), [])
+
+    def test_length_of_a_message(self) -> None:
+        path = self.hook.with_name("message")
+        text = path.read_text()
+        path.write_text(text.replace("Why.", "Why.\n" * 25))
+        self.assertEqual(self.found(), [])
+        path.write_text(text.replace("Why.", "Why.\n" * 26))
+        says = "26 lines; a commit message has at most 25"
+        self.assertEqual(self.found(), [f"patches/0001-x/message:27: patches: {says}"])
+
+    def test_fragments_that_kconfig_sources(self) -> None:
+        self.write("Kconfig", "")
+        says = "mm/Kconfig.ours:0: patches: the top-level Kconfig does not source it"
+        self.assertEqual(self.found(), [says])
 
     def test_maintainers(self) -> None:
         self.write("MAINTAINERS", MAINTAINERS.replace("mm/o*.c", "mm/gone.c"))
@@ -312,11 +295,7 @@ class ObjectsTest(SubjectCase):
     def setUp(self) -> None:
         super().setUp()
         self.write("kernel/configs/tidemark-vm.config", "CONFIG_X=y\n")
-        text = self.hook.read_text().replace(
-            "\nOverlay: mm/ours.c",
-            ("\nOverlay: mm/ours.c\nOverlay: kernel/configs/tidemark-vm.config"),
-        )
-        self.hook.write_text(text)
+        self.write_hook("0002-y", overlay=("kernel/configs/tidemark-vm.config",))
         makefile = fake.MAKEFILE + (
             "\nprepare:\n\t@true\n\nmm/pages.o:\n\t@grep -n hook mm/pages.c | "
             "sed 's,^\\([0-9]*\\):.*,$(CURDIR)/mm/pages.c:\\1:2: warning: hooked [-Wx],'\n"
@@ -356,11 +335,7 @@ class HtmldocsTest(SubjectCase):
         (self.linux / "Documentation" / "mm").mkdir(parents=True)
         (self.linux / "Documentation" / "mm" / "index.rst").write_text("1\n2\n")
         self.write("Documentation/mm/ours.rst", "x\n")
-        text = self.hook.read_text()
-        overlay = "\nOverlay: mm/ours.c"
-        self.hook.write_text(
-            text.replace(overlay, f"{overlay}\nOverlay: Documentation/mm/ours.rst")
-        )
+        self.write_hook("0002-y", overlay=("Documentation/mm/ours.rst",))
         subject = self.subject()
         asked = []
 
@@ -418,7 +393,7 @@ class ReportTest(SubjectCase):
             self.assertEqual(told.getvalue().splitlines(), lines)
 
     def test_unknown_check(self) -> None:
-        args = argparse.Namespace(pristine=False, only="nonsense", write_diffstats=False)
+        args = argparse.Namespace(pristine=False, only="nonsense")
         with self.assertRaises(Failure) as caught:
             lint.main(args)
         self.assert_fails(caught.exception, "nonsense", "checkpatch")

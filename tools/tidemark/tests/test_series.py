@@ -106,9 +106,9 @@ class SeriesTest(fake.Case):
     def test_mails_that_give_another_tree(self) -> None:
         prepared = tree.prepare(self.base, layout=self.layout)
 
-        def left_out(path: str, layout: object, stage: Path) -> None:
+        def left_out(path: str, source: Path, stage: Path) -> None:
             if path != "mm/new.c":
-                copy(path, self.layout, stage)
+                copy(path, source, stage)
 
         copy = overlay.copy
         with (
@@ -140,14 +140,14 @@ class BoundaryTest(fake.Case):
         self.write("README.md", README)
         self.write("patches/cover.txt", COVER)
         file = self.write("mm/new.c", "new\n")
-        hook = self.write_hook("0001-x", overlay=("mm/new.c",))
+        self.write_hook("0001-x", overlay=("mm/new.c",))
         found = self.obtain()
         file.unlink()
         with self.assertRaises(Failure) as caught:
             series.export(found, layout=self.layout)
-        self.assert_fails(caught.exception, "0001-x.patch", "mm/new.c")
+        self.assert_fails(caught.exception, "0001-x", "mm/new.c")
         file.write_text("new\n")
-        hook.unlink()
+        self.remove_hook("0001-x")
         with self.assertRaises(Failure) as caught:
             series.export(found, layout=self.layout)
         self.assert_fails(caught.exception, "mm/new.c", "no hook names")

@@ -65,78 +65,85 @@ class TreeTest(fake.Case):
         self.prepare_good()
         self.write("mm/Makefile", "ours\n")
         self.write_hook("0002-x", overlay=("mm/Makefile",))
-        self.assert_refused("mm/Makefile", "exists in the base", "0002-x.patch")
+        self.assert_refused("mm/Makefile", "exists in the base", "0002-x")
 
     def test_hunk_does_not_apply(self) -> None:
         self.prepare_good()
         broken = fake.HUNK_30.replace("line 29", "other").replace("line 30", "other")
         broken = broken.replace("line 28", "other").replace("line 31", "other")
         path = self.write_hook("0002-bad", fake.diff("mm/pages.c", fake.HUNK_10_AGAIN, broken))
-        failure = self.assert_refused("0002-bad.patch", "mm/pages.c", "hunk 2", "does not apply")
+        failure = self.assert_refused("0002-bad", "mm/pages.c", "hunk 2", "does not apply")
         number = path.read_text().splitlines().index("@@ -27,6 +28,7 @@ function") + 1
         self.assertEqual(
             failure.detail,
-            (f"hunk 2, patches/6.12/0002-bad.patch:{number}: @@ -27,6 +28,7 @@ function",),
+            (f"hunk 2, patches/0002-bad/6.12.diff:{number}: @@ -27,6 +28,7 @@ function",),
         )
 
     def test_hunk_with_fuzz(self) -> None:
         self.prepare_good()
         fuzzy = fake.HUNK_30.replace("line 27", "other")
         self.write_hook("0002-fuzzy", fake.diff("mm/pages.c", fuzzy))
-        self.assert_refused("0002-fuzzy.patch", "mm/pages.c", "hunk 1", "fuzz 1")
+        self.assert_refused("0002-fuzzy", "mm/pages.c", "hunk 1", "fuzz 1")
 
     def test_hunk_in_base_already(self) -> None:
         self.prepare_good()
         self.write_hook("0002-again", fake.diff("mm/pages.c", fake.HUNK_10))
-        self.assert_refused("0002-again.patch", "mm/pages.c", "hunk 1", "already")
+        self.assert_refused("0002-again", "mm/pages.c", "hunk 1", "already")
 
     def test_file_not_in_base(self) -> None:
         self.write_hook("0001-x", fake.diff("mm/absent.c", fake.HUNK_10))
-        self.assert_refused("0001-x.patch", "mm/absent.c", "no such file")
+        self.assert_refused("0001-x", "mm/absent.c", "no such file")
 
     def test_hook_names_absent_overlay_file(self) -> None:
         self.write_hook("0001-x", overlay=("mm/absent.c",))
-        self.assert_refused("0001-x.patch", "mm/absent.c", "no such overlay file")
+        self.assert_refused("0001-x", "mm/absent.c", "no such overlay file")
 
     def test_overlay_outside_of_the_allowed_paths(self) -> None:
         self.write("tools/tidemark/inner.py", "ours\n")
         self.write_hook("0001-x", overlay=("tools/tidemark/inner.py",))
-        self.assert_refused("0001-x.patch", "tools/tidemark/inner.py", "no such overlay file")
+        self.assert_refused("0001-x", "tools/tidemark/inner.py", "no such overlay file")
 
     def test_overlay_file_without_hook(self) -> None:
         self.prepare_good()
         self.write("kernel/configs/x.config", "CONFIG_X=y\n")
         self.assert_refused("kernel/configs/x.config", "no hook names")
 
-    def test_overlay_file_of_another_base(self) -> None:
-        self.write("mm/other.c", "other\n")
-        self.write("mm/pages.c", "in this base already\n")
-        self.write_hook("0001-other", overlay=("mm/new.c", "mm/other.c", "mm/pages.c"), base="7.3")
+    def test_overlay_file_of_one_base(self) -> None:
+        self.write("bases/7.3/mm/other.c", "other\n")
+        self.write("bases/7.3/mm/pages.c", "in this base already\n")
+        self.write("bases/6.12/mm/own.c", "own\n")
+        self.write_hook("0002-x", overlay=("mm/other.c", "mm/pages.c", "mm/own.c"))
         path = self.prepare_good()
-        self.assertEqual((path / "mm" / "new.c").read_text(), "new\n")
+        self.assertEqual((path / "mm" / "own.c").read_text(), "own\n")
         self.assertFalse((path / "mm" / "other.c").exists())
         self.assertIn("hook 10\n", (path / "mm" / "pages.c").read_text())
 
-    def test_overlay_file_without_hook_beside_another_base(self) -> None:
-        self.write_hook("0001-other", overlay=("mm/new.c",), base="7.3")
+    def test_overlay_file_for_all_bases_and_one(self) -> None:
         self.prepare_good()
-        self.write("mm/stray.c", "stray\n")
-        self.assert_refused("mm/stray.c", "no hook names")
+        self.write("bases/6.12/mm/new.c", "own\n")
+        self.assert_refused("bases/6.12/mm/new.c", "mm/new.c is for the same place")
+
+    def test_diff_for_every_base(self) -> None:
+        self.write("patches/0001-x/message", fake.message())
+        diff = self.write("patches/0001-x/any.diff", fake.diff("mm/pages.c", fake.HUNK_30))
+        self.assertIn("hook 30\n", (self.prepare() / "mm" / "pages.c").read_text())
+        diff.rename(diff.with_name("7.3.diff"))
+        self.assert_refused("patches/0001-x/6.12.diff", "make port BASE=6.12")
 
     def test_overlay_file_with_two_hooks(self) -> None:
         self.prepare_good()
         self.write_hook("0002-x", overlay=("mm/new.c",))
-        self.assert_refused("0002-x.patch", "mm/new.c", "0001-good.patch")
+        self.assert_refused("0002-x", "mm/new.c", "0001-good")
 
     def test_hook_changes_overlay_file(self) -> None:
         self.prepare_good()
         self.write_hook("0002-x", fake.diff("mm/new.c", "@@ -1 +1 @@\n-new\n+newer\n"))
-        self.assert_refused("0002-x.patch", "mm/new.c", "hunk 1")
+        self.assert_refused("0002-x", "mm/new.c", "hunk 1")
 
     def test_malformed_patch(self) -> None:
         self.prepare_good()
-        self.write("patches/6.12/0002-x.patch", "no patch\n")
-        self.assert_refused("0002-x.patch", "malformed")
+        self.write_hook("0002-x", "no patch\n")
+        self.assert_refused("0002-x", "malformed")
 
     def test_offset_is_fine(self) -> None:
         moved = fake.HUNK_30.replace("-27,6 +28,7", "-25,6 +25,7")
@@ -184,7 +191,7 @@ class TreeTest(fake.Case):
     def test_file_that_is_no_longer_changed_looks_new(self) -> None:
         os.utime(self.base.path / "mm" / "pages.c", (OLD, OLD))
         path = self.prepare_good()
-        (self.layout.patches / "6.12" / "0001-good.patch").unlink()
+        self.remove_hook("0001-good")
         self.write_hook("0001-less", overlay=("mm/new.c",))
         pages = self.prepare() / "mm" / "pages.c"
         self.assertEqual(pages.read_text(), fake.PAGES)
