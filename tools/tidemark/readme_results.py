@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Takes the last results of `make bench` over into results/ and the README."""
+"""Takes the last results of `make bench` over into bases/ and the README."""
 
 import argparse
 

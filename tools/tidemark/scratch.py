@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 PREFIX = ".tidemark-"
+LEVELS = 3
 
 
 @contextmanager
@@ -27,8 +28,28 @@ def directory(parent: Path) -> Iterator[Path]:
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     draft = path.with_name(f"{path.name}.new")
-    draft.write_text(json.dumps(content, indent=2) + "\n")
+    draft.write_text(_lines(content, LEVELS) + "\n")
     draft.replace(path)
+
+
+def _lines(value: object, levels: int, indent: str = "") -> str:
+    """A line for each element of the outer levels; below them, an element is one line."""
+    if not levels or not isinstance(value, dict | list) or not _is_nested(value):
+        return json.dumps(value)
+    inner = f"{indent}  "
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(k)}: {_lines(v, levels - 1, inner)}" for k, v in value.items()]
+        begin, end = "{}"
+    else:
+        parts = [_lines(element, levels - 1, inner) for element in value]
+        begin, end = "[]"
+    body = ",\n".join(f"{inner}{part}" for part in parts)
+    return f"{begin}\n{body}\n{indent}{end}"
+
+
+def _is_nested(value: dict[str, Any] | list[Any]) -> bool:
+    """Lists of numbers and strings stay on their line."""
+    return bool(value) if isinstance(value, dict) else any(isinstance(v, dict | list) for v in value)
 
 
 def read_json(path: Path) -> dict[str, Any]:

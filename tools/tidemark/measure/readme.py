@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The README's section of results: made from a file in results/, never by hand."""
+"""The README's section of results: made from bases/*/results.json, never by hand."""
 
 import re
 from collections.abc import Mapping

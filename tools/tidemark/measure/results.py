@@ -90,8 +90,8 @@ def path(label: str, layout: Layout) -> Path:
 
 
 def committed(name: str, layout: Layout) -> Path:
-    """What the README's section was made from."""
-    return layout.root / "results" / f"{name}.json"
+    """Those that results.md is made from."""
+    return layout.bases / name / "results.json"
 
 
 def load(file: Path) -> dict[str, Result]:

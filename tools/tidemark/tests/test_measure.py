@@ -164,6 +164,16 @@ class ResultsTest(unittest.TestCase):
             self.assertEqual(results.load(file), kept)
             self.assertEqual(results.without_curves(kept["toy"]).curves, [])
 
+    def test_file_has_a_line_for_each_row(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            file = Path(name) / "x.json"
+            results.store(file, {"toy": result(fast=([1.5, 2], [3, 4]), slow=([1], [2]))})
+            lines = file.read_text().splitlines()
+        row = '{"name": "slow", "unit": "ns", "values": {"base": [1], "patched": [2]}}'
+        self.assertIn(row, [line.strip() for line in lines])
+        self.assertIn('"variants": ["base", "patched"],', [line.strip() for line in lines])
+        self.assertEqual(len(lines), 16)
+
     def test_no_file_is_no_results(self) -> None:
         self.assertEqual(results.load(Path("/nonexistent")), {})
 
@@ -212,7 +222,7 @@ class ReadmeTest(unittest.TestCase):
 class CommittedTest(unittest.TestCase):
     def test_readme_tells_the_committed_results(self) -> None:
         text = (REPOSITORY.root / "README.md").read_text()
-        for file in sorted((REPOSITORY.root / "results").glob("*.json")):
+        for file in sorted(REPOSITORY.bases.glob("*/results.json")):
             self.assertEqual(
                 readme.replaced(text, results.load(file)),
                 text,
