@@ -16,7 +16,7 @@ export BASE LINUX PRISTINE FLAVOUR SIGNOFF NAME
 tidemark = @PYTHONPATH=tools python3 -m tidemark
 source = --base "$$BASE" --linux "$$LINUX" --pristine "$$PRISTINE" --flavour "$$FLAVOUR"
 
-.PHONY: help base tree kernel run test shell bench bench-list readme-results series check-series
+.PHONY: help base tree kernel run test shell bench bench-list results series check-series
 .PHONY: lint matrix upstream-tests check-all check-harness clean python3
 
 help: ## this list
@@ -55,8 +55,8 @@ bench: python3 ## benchmarks of base and patched kernel; NAME= runs one
 bench-list: python3 ## what each benchmark does, and how long it takes
 	$(tidemark) bench-list $(source)
 
-readme-results: python3 ## put the last results of bench into the README
-	$(tidemark) readme-results $(source)
+results: python3 ## put the last results of run and bench into bases/ and the README
+	$(tidemark) results $(source)
 
 series: python3 ## mails for the list, with a cover letter; prints their directory
 	$(tidemark) series $(source) --signoff "$$SIGNOFF"

@@ -13,7 +13,7 @@ from typing import NoReturn
 from . import base, kernel, report
 
 COMMANDS = (
-    *("base", "tree", "kernel", "run", "test", "shell", "bench", "bench-list", "readme-results"),
+    *("base", "tree", "kernel", "run", "test", "shell", "bench", "bench-list", "results"),
     *("series", "check-series", "lint", "matrix", "upstream-tests", "check-all", "check-harness"),
     "clean",
 )
@@ -37,7 +37,7 @@ def dispatch(argv: Sequence[str]) -> int:
         raise report.Failure(f"no such command: {name!r}; there is: {', '.join(COMMANDS)}")
     module = importlib.import_module(f"{__package__}.{name.replace('-', '_')}")
     parser = _Parser(prog=f"tidemark {name}", description=module.__doc__, allow_abbrev=False)
-    parser.add_argument("--base", default="6.12", help="one of bases/")
+    parser.add_argument("--base", default=base.DEFAULT, help="one of bases/")
     parser.add_argument("--linux", default="", help="kernel tree, git checkout or tarball")
     parser.add_argument("--pristine", default="", help="1: the unpatched base")
     parser.add_argument("--flavour", default=kernel.PLAIN, help="configuration of the guest")

@@ -15,6 +15,7 @@ from .report import Failure, progress, working
 KEYS = {"package", "tarball", "checked"}
 OPTIONAL_KEYS = {"suite", "lockdep"}
 RECIPE = "recipe"
+DEFAULT = "6.12"
 
 
 @dataclass(frozen=True)

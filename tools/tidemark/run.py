@@ -5,13 +5,14 @@ import argparse
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from pathlib import Path
 from statistics import mean, median, pstdev
 from typing import Any
 
 from . import console, guest, scratch, vm
 from .base import Base
 from .kernel import Image
-from .layout import REPOSITORY
+from .layout import REPOSITORY, Layout
 from .report import Failure, progress, working
 
 TIMEOUT_SECONDS = 1200
@@ -24,8 +25,8 @@ CONDITIONS = {
 }
 # Greg Thelen, "memcg: per cgroup dirty page accounting", 2010: figures for its own machine.
 POSTING = {
-    "unlimited": "2010 posting, no limit",
-    "limited": "2010 posting, with a limit",
+    "unlimited": "2010 series, no limit",
+    "limited": "2010 series, with a limit",
 }
 POSTING_FIGURES = {
     "unlimited": {"seconds": 12.2, "sd_percent": 25.7, "writer_mb_per_second": 59.7},
@@ -61,6 +62,10 @@ def main(args: argparse.Namespace) -> int:
     path = _store(base, image, args.pristine, measured, figures)
     progress(f"the same figures are in {path}")
     return 0
+
+
+def record_path(label: str, layout: Layout = REPOSITORY) -> Path:
+    return layout.build / "results" / f"run-{label}.json"
 
 
 def parse(lines: Iterable[str]) -> dict[str, list[Row]]:
@@ -120,8 +125,7 @@ def _store(
     measured: Mapping[str, list[Row]],
     figures: Mapping[str, Any],
 ) -> str:
-    name = f"run-{base.label}{'-pristine' if pristine else ''}.json"
-    path = REPOSITORY.build / "results" / name
+    path = record_path(f"{base.label}{'-pristine' if pristine else ''}")
     path.parent.mkdir(parents=True, exist_ok=True)
     record = {
         "base": {key: str(value) for key, value in asdict(base).items() if key != "path"},

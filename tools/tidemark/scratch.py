@@ -39,17 +39,19 @@ def _lines(value: object, levels: int, indent: str = "") -> str:
     inner = f"{indent}  "
     if isinstance(value, dict):
         parts = [f"{json.dumps(k)}: {_lines(v, levels - 1, inner)}" for k, v in value.items()]
-        begin, end = "{}"
+        brackets = ("{", "}")
     else:
         parts = [_lines(element, levels - 1, inner) for element in value]
-        begin, end = "[]"
+        brackets = ("[", "]")
     body = ",\n".join(f"{inner}{part}" for part in parts)
-    return f"{begin}\n{body}\n{indent}{end}"
+    return f"\n{body}\n{indent}".join(brackets)
 
 
 def _is_nested(value: dict[str, Any] | list[Any]) -> bool:
     """Lists of numbers and strings stay on their line."""
-    return bool(value) if isinstance(value, dict) else any(isinstance(v, dict | list) for v in value)
+    if isinstance(value, dict):
+        return bool(value)
+    return any(isinstance(element, dict | list) for element in value)
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from ..report import Failure, progress, working
 from . import (
     checkpatch,
     coccinelle,
+    figures,
     finding,
     harness,
     htmldocs,
@@ -35,6 +36,7 @@ CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
     "checkpatch": checkpatch.check,
     "kernel-doc": kernel_doc.check,
     "spelling": spelling.check,
+    "figures": figures.check,
     "harness": harness.check,
     "htmldocs": htmldocs.check,
     "coccinelle": coccinelle.check,

@@ -72,10 +72,11 @@ class _Context:
         texts = {
             path: (subject.tree.path / path).read_text(errors="replace") for path in subject.overlay
         }
-        readme = subject.layout.root / "README.md"
+        root = subject.layout.root
+        ours = [root / name for name in ("README.md", "CONTRIBUTING.md")]
         self._documents = [text for path, text in texts.items() if _is_document(path)]
         self._documents += [line for path, line in added if _is_document(path)]
-        self._documents += [readme.read_text()] if readme.is_file() else []
+        self._documents += [path.read_text() for path in ours if path.is_file()]
         self._fragments = [text for path, text in texts.items() if path.endswith(".config")]
         self._users = [text for path, text in texts.items() if path.endswith((".c", ".h"))]
         self._users += [line for path, line in added if not _is_document(path)]
@@ -85,7 +86,7 @@ class _Context:
         enabled = re.compile(rf"^CONFIG_{symbol.name}=[ym]$", re.M)
         mentioned = re.compile(rf"\b(?:CONFIG_)?{symbol.name}\b")
         if not any(mentioned.search(text) for text in self._documents):
-            yield "is mentioned neither in Documentation nor in the README"
+            yield "is mentioned nowhere in Documentation, README or CONTRIBUTING"
         if not any(enabled.search(text) for text in self._fragments):
             yield "is turned on by none of our config fragments"
         if not any(option.search(text) for text in self._users):

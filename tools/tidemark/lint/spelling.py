@@ -11,7 +11,7 @@ from .finding import Finding
 from .subject import Subject
 
 NAME = "codespell"
-TEXTS = ("README.md", "Makefile", "MAINTAINERS", "patches/cover.txt")
+TEXTS = ("README.md", "CONTRIBUTING.md", "Makefile", "MAINTAINERS", "patches/cover.txt")
 
 
 def check(subject: Subject) -> Iterator[Finding]:

@@ -82,7 +82,7 @@ class Benchmark:
     """Boots each variant in each setting so many times, and puts the results into one table.
 
     Under icount, guest time counts instructions; otherwise the guest has a slow disk, and time
-    is the host's. The headline is a pattern for the rows that the README shows. What reads the
+    is the host's. The headline is a pattern for the rows that the report plots. What reads the
     results may fill further columns than those of the variants.
     """
 

@@ -40,7 +40,7 @@ WAITING = Benchmark(
     plotted=("by direct reclaim", "by kswapd"),
     posting=Posting(
         "throughput +40 %, +58 % and +42 %, in 2010, against a kernel that slept in\n"
-        "  congestion_wait(); the base does not"
+        "  congestion_wait(); upstream no longer does"
     ),
 )
 

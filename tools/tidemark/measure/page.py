@@ -3,7 +3,7 @@
 
 import html
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ Chart = dict[str, Any]
 def write(path: Path, results: Mapping[str, Result]) -> Path:
     shown = [benchmark for benchmark in BENCHMARKS if benchmark.name in results]
     charts = [list(_charts(benchmark, results[benchmark.name])) for benchmark in shown]
-    drawn = iter(_draw([chart for group in charts for chart in group]))
+    drawn = iter(draw([chart for group in charts for chart in group]))
     parts = [
         "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>",
         f"<title>Tidemark: benchmarks</title><style>{STYLE}</style></head><body>",
@@ -96,7 +96,7 @@ def _bars(benchmark: Benchmark, result: Result) -> list[Chart]:
     return bars
 
 
-def _draw(charts: list[Chart]) -> list[str]:
+def draw(charts: Sequence[Chart]) -> list[str]:
     program = Path(__file__).with_name("plot.py")
-    drawn: list[str] = json.loads(process.answer([PYTHON, "-B", program], json.dumps(charts)))
+    drawn: list[str] = json.loads(process.answer([PYTHON, "-B", program], json.dumps(list(charts))))
     return drawn

@@ -93,14 +93,30 @@ def _counts(figure: ModuleType, chart: Chart) -> Sheet:
     return drawn
 
 
-DRAW = {"curves": _curves, "ratios": _ratios, "counts": _counts}
+def _times(figure: ModuleType, chart: Chart) -> Sheet:
+    bars = chart["bars"]
+    sheet = figure.Figure(figsize=(WIDTH, 0.5 + 0.4 * len(bars)), layout="constrained")
+    axes = sheet.add_subplot()
+    drawn_bars = axes.barh(
+        [bar["label"] for bar in bars], [bar["seconds"] for bar in bars], color=COLOURS["patched"]
+    )
+    axes.bar_label(drawn_bars, [bar["time"] for bar in bars], padding=4)
+    axes.invert_yaxis()
+    axes.set(title=chart["title"], xticks=())
+    axes.margins(x=0.12)
+    axes.spines[:].set_visible(False)
+    drawn: Sheet = sheet
+    return drawn
+
+
+DRAW = {"curves": _curves, "ratios": _ratios, "counts": _counts, "times": _times}
 
 
 def _svg(sheet: Sheet) -> str:
     sink = io.StringIO()
     sheet.savefig(sink, format="svg", metadata={"Date": None, "Creator": None})
     text = sink.getvalue()
-    return text[text.index("<svg") :]
+    return "".join(f"{line.rstrip()}\n" for line in text[text.index("<svg") :].splitlines())
 
 
 if __name__ == "__main__":

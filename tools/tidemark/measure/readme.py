@@ -1,36 +1,54 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The README's section of results: made from bases/*/results.json, never by hand."""
+"""The README's parts that are made from results: between comment lines that name them."""
 
 import re
+import textwrap
 from collections.abc import Mapping
+from statistics import median
 
 from ..report import Failure
-from . import table
-from .catalogue import BENCHMARKS
+from .headline import Headline
 from .results import Result
 
-BEGIN = "<!-- results: made by `make readme-results` -->\n"
-END = "<!-- end of results -->\n"
-SECTION = re.compile(f"{re.escape(BEGIN)}.*{re.escape(END)}", re.S)
+WIDTH = 110
+COST_BENCHMARK = "dirty-faults"
+COST_ROWS = re.compile(r".* page written, .*")
 
 
-def section(results: Mapping[str, Result]) -> str:
-    """One table for each benchmark, of its most telling rows."""
-    parts = []
-    for benchmark in BENCHMARKS:
-        result = results.get(benchmark.name)
-        text = "not measured yet"
-        if result:
-            text = f"{table.heading(benchmark, result)}\n\n{table.table(benchmark, result, True)}"
-        parts.append(f"`make bench NAME={benchmark.name}`\n\n{_indented(text)}\n")
-    return f"{BEGIN}\n{_indented(table.LEGEND)}\n\n" + "\n".join(parts) + f"\n{END}"
+def parts(headline: Headline, results: Mapping[str, Result]) -> dict[str, str]:
+    return {
+        "headline": textwrap.fill(headline.sentence, WIDTH),
+        "run": headline.block,
+        "cost": textwrap.fill(cost(results), WIDTH),
+    }
 
 
-def replaced(readme: str, results: Mapping[str, Result]) -> str:
-    if len(SECTION.findall(readme)) != 1:
-        raise Failure("README.md has no section of results: its two comment lines are missing")
-    return SECTION.sub(lambda _: section(results), readme)
+def filled(readme: str, content: Mapping[str, str]) -> str:
+    """The README with these parts in their places."""
+    for name, text in content.items():
+        begin, end = f"<!-- {name}: by `make results` -->\n", f"<!-- end of {name} -->\n"
+        place = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.S)
+        if len(place.findall(readme)) != 1:
+            raise Failure(f"README.md has no place for the {name}: {begin.strip()} and its end")
+        made = f"{begin}\n{text}\n\n{end}"
+        readme = place.sub(lambda _, made=made: made, readme)  # type: ignore[misc]
+    return readme
 
 
-def _indented(text: str) -> str:
-    return "\n".join(f"    {line}".rstrip() for line in text.splitlines())
+def cost(results: Mapping[str, Result]) -> str:
+    """What the knobs add to a buffered write at most, in the benchmark's rows on that."""
+    result = results.get(COST_BENCHMARK)
+    if not result or not any(COST_ROWS.fullmatch(row.name) for row in result.rows):
+        raise Failure(f"no results of {COST_BENCHMARK}: run `make bench NAME={COST_BENCHMARK}`")
+    default, limited = (_most_added(result, variant) for variant in ("patched", "limited"))
+    return (
+        f"Writing a page to a file costs at most {100 * default:.1f} % more with all knobs at their"
+        f" defaults and {100 * limited:.1f} % more under a limit, counted in instructions"
+        f" (`make bench NAME={COST_BENCHMARK}`)."
+    )
+
+
+def _most_added(result: Result, variant: str) -> float:
+    rows = [row for row in result.rows if COST_ROWS.fullmatch(row.name)]
+    added = [median(row.values[variant]) / median(row.values["base"]) - 1 for row in rows]
+    return max(0.0, max(added))

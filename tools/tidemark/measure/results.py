@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Results: one file per base, with what each benchmark measured when it last ran."""
+"""Results: one file per base, with the last figures of each benchmark."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -34,7 +34,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Result:
-    """What a benchmark measured, and by how much a boot differed when it was repeated."""
+    """The figures of a benchmark, and by how much a boot differed when it was repeated."""
 
     name: str
     release: str
@@ -51,7 +51,7 @@ class Result:
 
 
 def gather(benchmark: Benchmark, readings: Iterable[Reading], about: Mapping[str, Any]) -> Result:
-    """A row's value in a boot is the median of what the guest measured there.
+    """A row's value in a boot is the median of the figures of the guest.
 
     Of the curves, those of the first boot are kept.
     """

@@ -11,9 +11,9 @@ VALUE = 11
 SPREAD = 8
 RATIO = 8
 LEGEND = (
-    "spread: (largest - smallest) / median of the boots. ratio: to the base. A difference that is\n"
-    "no larger than the spread (1.7 times that for 4 boots, 1.5 times for 5) has none: 1 stands\n"
-    "there where this is up to 1 %, ~ where it is more."
+    "base: the unpatched kernel. spread: (largest - smallest) / median of the boots. noise: the\n"
+    "spread times 1.5 for 5 boots, 1.7 for 4. ratio: to the unpatched kernel. A difference within\n"
+    "the noise has none: 1 stands there where the noise is up to 1 %, ~ where it is more."
 )
 # At a ratio this near to 1, its difference from 1 is what matters.
 CLOSE = 0.1
@@ -31,16 +31,16 @@ def heading(benchmark: Benchmark, result: Result) -> str:
     return "\n".join(lines)
 
 
-def table(benchmark: Benchmark, result: Result, headline: bool = False) -> str:
-    """All rows, or those that the README shows."""
-    rows = [row for row in result.rows if not headline or benchmark.is_telling(row.name)]
+def table(benchmark: Benchmark, result: Result, chosen: Sequence[Row] | None = None) -> str:
+    """All rows, or those that were chosen."""
+    rows = result.rows if chosen is None else chosen
     posting = benchmark.posting
     old = posting.figures if posting and any(row.name in posting.figures for row in rows) else {}
     width = max([len(row.name) + len(row.unit) + 3 for row in rows], default=0)
-    lines = [f"{'':{width}}{_head(result)}{'  posting' if old else ''}".rstrip()]
+    lines = [f"{'':{width}}{_head(result)}{'  posted' if old else ''}".rstrip()]
     lines += [_line(row, result.variants, width, old) for row in rows]
     if posting:
-        lines.append(f"posting: {posting.source}")
+        lines.append(f"posted: {posting.source}")
     return "\n".join(lines)
 
 
@@ -69,6 +69,21 @@ def ratio_of(row: Row, variant: str) -> str:
     if abs(value - 1) < NOTHING:
         return "1"
     return f"{value:.4f}" if abs(value - 1) < CLOSE else f"{value:.2f}"
+
+
+def ratios_of(row: Row, variants: Sequence[str]) -> list[str]:
+    if "base" not in row.values:
+        return []
+    return [ratio_of(row, name) for name in variants[1:] if name in row.values]
+
+
+def says_something(row: Row, variants: Sequence[str]) -> bool:
+    """A ratio other than 1, or a count that is always 0 on the base, and never in a variant."""
+    if any(told not in ("1", "~", "-") for told in ratios_of(row, variants)):
+        return True
+    counted = [row.values[name] for name in variants[1:] if name in row.values]
+    never = "base" in row.values and not any(row.values["base"])
+    return never and any(min(boots) > 0 for boots in counted)
 
 
 def _head(result: Result) -> str:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A repository and a kernel that are just large enough to be patched, configured and "built"."""
 
+import json
 import shutil
 import subprocess
 import tempfile
@@ -85,6 +86,22 @@ def write_kernel(top: Path, makefile: str = MAKEFILE) -> None:
 def git(top: Path, *arguments: str) -> None:
     identity = ("-c", "user.name=A", "-c", "user.email=a@b.c")
     subprocess.run(["git", *identity, "-C", top, *arguments], check=True, capture_output=True)
+
+
+# What `make run` measured, as bases/<base>/run.json keeps it.
+RUN = json.dumps(
+    {
+        "release": "6.12.99",
+        "origin": "x",
+        "repeats": 3,
+        "limit_bytes": 40 << 20,
+        "disk_bytes_per_second": 30_000_000,
+        "figures": {
+            name: {"seconds": seconds, "sd_percent": 1, "writer_mb_per_second": 0}
+            for name, seconds in (("alone", 1.0), ("unlimited", 9.0), ("limited", 1.25))
+        },
+    }
+)
 
 
 class Case(unittest.TestCase):

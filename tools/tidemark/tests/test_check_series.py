@@ -33,7 +33,7 @@ class CheckSeriesTest(fake.Case):
         ):
             target.start()
             self.addCleanup(target.stop)
-        self.write("README.md", "    Unpacking a tarball\n")
+        self.write("bases/6.12/run.json", fake.RUN)
         self.write("patches/cover.txt", "Subject: s\n\n@RESULTS@\n@BASE@\n")
         self.write("Kconfig", 'source "mm/Kconfig.ours"\n')
         self.write("mm/Kconfig.ours", KCONFIG)

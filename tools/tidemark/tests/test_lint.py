@@ -13,6 +13,7 @@ from tidemark import lint, packages, process, series, tree
 from tidemark.lint import (
     checkpatch,
     coccinelle,
+    figures,
     finding,
     harness,
     htmldocs,
@@ -65,7 +66,8 @@ class SubjectCase(fake.Case):
 
     def setUp(self) -> None:
         super().setUp()
-        self.write("README.md", "    Unpacking a tarball\n\nOURS, CONFIG_OURS_KUNIT_TEST\n")
+        self.write("bases/6.12/run.json", fake.RUN)
+        self.write("README.md", "OURS, CONFIG_OURS_KUNIT_TEST\n")
         self.write("patches/cover.txt", "Subject: s\n\n@RESULTS@\n@BASE@\n")
         self.write("MAINTAINERS", MAINTAINERS)
         (self.linux / "MAINTAINERS").write_text("1\n2\n3\n")
@@ -183,18 +185,28 @@ class KconfigTest(SubjectCase):
             self.assertTrue(found[0].startswith("mm/Kconfig.ours:"))
 
     def test_symbol_that_nothing_knows_of(self) -> None:
-        self.write("README.md", "    Unpacking a tarball\n")
+        self.write("README.md", "")
         self.write("mm/ours.c", "int x;\n")
         self.fragment.write_text("CONFIG_X=y\n")
         self.assertEqual(
             [line for line in self.found() if " OURS " in line],
             [
-                "mm/Kconfig.ours:3: kconfig: OURS is mentioned neither in Documentation nor in"
-                " the README",
+                "mm/Kconfig.ours:3: kconfig: OURS is mentioned nowhere in Documentation, README or"
+                " CONTRIBUTING",
                 "mm/Kconfig.ours:3: kconfig: OURS is turned on by none of our config fragments",
                 "mm/Kconfig.ours:3: kconfig: OURS is used by no makefile and no code",
             ],
         )
+
+
+class FiguresTest(SubjectCase):
+    def test_a_time_that_was_not_measured(self) -> None:
+        self.write("bases/6.12/run.svg", ">1.00 s<>9.00 s<>1.25 s<")
+        self.assertEqual(self.texts(figures.check(self.subject())), [])
+        self.write("README.md", "OURS\n\nUnpacking takes 3.3 s.\n")
+        found = self.texts(figures.check(self.subject()))
+        self.assertEqual(len(found), 1)
+        self.assertTrue(found[0].startswith("README.md:3: figures: 3.3 s is not a time"))
 
 
 class ToolsTest(SubjectCase):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Benchmarks: statistics, what the guest prints, tables, results files and the README."""
+"""Benchmarks: statistics, figures that the guest prints, tables, results files, the report."""
 
 import dataclasses
 import json
@@ -16,8 +16,7 @@ from unittest import mock
 from tidemark import guest, packages, process, vm
 from tidemark.base import Base
 from tidemark.kernel import Image
-from tidemark.layout import REPOSITORY
-from tidemark.measure import catalogue, dirty, guests, page, readme, results, spread, table
+from tidemark.measure import catalogue, dirty, guests, page, results, spread, table
 from tidemark.measure.benchmark import BASE, PATCHED, Benchmark, Posting, Reading, read_figures
 from tidemark.report import Failure
 
@@ -130,7 +129,7 @@ class TableTest(unittest.TestCase):
     def test_ratio_spread_and_posting(self) -> None:
         text = table.table(TOY, result(fast=([100, 100, 100], [150, 150, 151])))
         self.assertRegex(text, r"fast, ns +100 +0\.00% +150 +0\.67% +1\.50  1 -> 2")
-        self.assertIn("posting: a posting", text)
+        self.assertIn("posted: a posting", text)
 
     def test_refused_ratios(self) -> None:
         rows = result(close=([100, 100.2], [100.1, 100.2]), wide=([100, 140], [110, 120]))
@@ -148,10 +147,25 @@ class TableTest(unittest.TestCase):
         del rows.rows[0].values["base"]
         self.assertNotIn("posting", table.table(dataclasses.replace(TOY, posting=None), rows))
 
-    def test_headline_only(self) -> None:
+    def test_chosen_rows_only(self) -> None:
         rows = result(fast=([1, 1], [1, 1]), slow=([1, 1], [1, 1]))
         self.assertIn("slow", table.table(TOY, rows))
-        self.assertNotIn("slow", table.table(TOY, rows, headline=True))
+        self.assertNotIn("slow", table.table(TOY, rows, rows.rows[:1]))
+
+    def test_rows_that_say_something(self) -> None:
+        cases: tuple[tuple[list[float], list[float], bool], ...] = (
+            ([1, 1], [2, 2], True),
+            ([1, 1], [1, 1], False),
+            ([1, 9], [4, 5], False),
+            ([0, 0], [0, 0], False),
+            ([0, 0], [3, 9], True),
+            ([0, 0], [0, 9], False),
+            ([0, 0, 5], [3, 3, 9], False),
+        )
+        for base, ours, expected in cases:
+            with self.subTest(f"{base} {ours}"):
+                row = result(x=(base, ours)).rows[0]
+                self.assertIs(table.says_something(row, ["base", "patched"]), expected)
 
 
 class ResultsTest(unittest.TestCase):
@@ -185,49 +199,23 @@ class ResultsTest(unittest.TestCase):
                 results.load(file)
 
 
-class ReadmeTest(unittest.TestCase):
+class ReportTest(unittest.TestCase):
     def setUp(self) -> None:
-        for module in (readme, page):
-            patch = mock.patch.object(module, "BENCHMARKS", (TOY,))
-            patch.start()
-            self.addCleanup(patch.stop)
-
-    def test_section_is_replaced(self) -> None:
-        results_now = {"toy": result(fast=([1, 1], [2, 2]), slow=([1, 1], [1, 1]))}
-        text = f"# X\n\n{readme.BEGIN}stale\n{readme.END}\nmore\n"
-        made = readme.replaced(text, results_now)
-        self.assertNotIn("stale", made)
-        self.assertIn("`make bench NAME=toy`", made)
-        self.assertTrue(made.startswith("# X\n") and made.endswith("more\n"))
-        self.assertEqual(readme.replaced(made, results_now), made)
-
-    def test_missing_section_or_results_are_told(self) -> None:
-        with self.assertRaises(Failure):
-            readme.replaced("# X\n", {"toy": result(fast=([1, 1], [2, 2]))})
-        self.assertIn("not measured yet", readme.section({}))
+        patch = mock.patch.object(page, "BENCHMARKS", (TOY,))
+        patch.start()
+        self.addCleanup(patch.stop)
 
     def test_report_is_one_file_with_its_plots(self) -> None:
         shown = result(fast=([1, 1], [2, 2]))
         shown.curves.append(results.Curve("dirty & done", "base", [[0, 1], [1, 2]]))
         with (
             tempfile.TemporaryDirectory() as name,
-            mock.patch.object(page, "_draw", lambda charts: ["<svg/>"] * len(charts)),
+            mock.patch.object(page, "draw", lambda charts: ["<svg/>"] * len(charts)),
         ):
             text = page.write(Path(name) / "r.html", {"toy": shown}).read_text()
         self.assertEqual(text.count("<svg/>"), 2)
         self.assertIn("1 -&gt; 2", text)
         self.assertNotIn("http", text)
-
-
-class CommittedTest(unittest.TestCase):
-    def test_readme_tells_the_committed_results(self) -> None:
-        text = (REPOSITORY.root / "README.md").read_text()
-        for file in sorted(REPOSITORY.bases.glob("*/results.json")):
-            self.assertEqual(
-                readme.replaced(text, results.load(file)),
-                text,
-                f"README.md differs from {file.name}; run `make readme-results`",
-            )
 
 
 class CatalogueTest(unittest.TestCase):
@@ -347,6 +335,9 @@ class PlotTest(unittest.TestCase):
         shown.curves.append(results.Curve("dirty", "base", [[0, 1], [1, 2]]))
         charts = list(page._charts(dataclasses.replace(TOY, plotted=("by kswapd",)), shown))
         self.assertEqual([chart["kind"] for chart in charts], ["curves", "ratios", "counts"])
-        drawn = page._draw(charts)
+        bars = [{"label": "alone", "seconds": 1, "time": "1.00 s"}]
+        charts.append({"kind": "times", "title": "t", "bars": bars})
+        drawn = page.draw(charts)
         self.assertTrue(all(text.startswith("<svg") for text in drawn))
         self.assertIn("by kswapd", drawn[2])
+        self.assertIn(">1.00 s<", drawn[3])

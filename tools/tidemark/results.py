@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Takes the last results of `make run` and `make bench` over into bases/<base>.
+
+From there they go into results.md, and for the default base into the README and its picture, and
+into the commit messages that tell them. The cover letter gets them when it is made.
+"""
+
+import argparse
+from pathlib import Path
+
+from . import base as bases
+from . import packages, run, scratch
+from .layout import REPOSITORY, Layout
+from .measure import headline, markdown, page, readme
+from .measure import results as benchmarks
+from .report import Failure, progress
+
+
+def main(args: argparse.Namespace) -> int:
+    packages.require(page.TOOLS)
+    for path in take(args.base, REPOSITORY):
+        progress(f"{REPOSITORY.relative(path)} is up to date")
+    return 0
+
+
+def take(name: str, layout: Layout) -> list[Path]:
+    """Nothing is written unless all can be made."""
+    kept = benchmarks.load(benchmarks.committed(name, layout))
+    last = benchmarks.load(benchmarks.path(name, layout))
+    kept |= {key: benchmarks.without_curves(result) for key, result in last.items()}
+    scenario = _scenario(name, layout)
+    if not kept and not scenario:
+        raise Failure(f"nothing was measured on {name} yet: run `make run` or `make bench`")
+    texts = {markdown.path(name, layout): markdown.document(name, kept, scenario)}
+    if name == bases.DEFAULT and scenario:
+        path = layout.root / "README.md"
+        texts[path] = readme.filled(path.read_text(), readme.parts(scenario, kept))
+        for path in headline.quoting(layout):
+            texts[path] = headline.rewritten(path.read_text(), scenario)
+        texts[headline.picture(name, layout)] = page.draw([scenario.chart])[0]
+    if kept:
+        benchmarks.store(benchmarks.committed(name, layout), kept)
+    if scenario:
+        headline.store(name, scenario, layout)
+    for path, text in texts.items():
+        path.write_text(text)
+    return list(texts)
+
+
+def _scenario(name: str, layout: Layout) -> headline.Headline | None:
+    """The last run's figures, or those that are kept, if any are."""
+    if record := scratch.read_json(run.record_path(name, layout)):
+        return headline.taken(record)
+    return headline.load(name, layout) if headline.stored(name, layout).exists() else None
