@@ -22,6 +22,7 @@ from . import (
     kernel_doc,
     objects,
     patches,
+    prose,
     spelling,
 )
 from .finding import Finding
@@ -35,6 +36,7 @@ CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
     "checkpatch": checkpatch.check,
     "kernel-doc": kernel_doc.check,
     "spelling": spelling.check,
+    "prose": prose.check,
     "harness": harness.check,
     "htmldocs": htmldocs.check,
     "coccinelle": coccinelle.check,
@@ -47,6 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--write-diffstats", action="store_true", help="bring those of the patches up to date"
     )
+    parser.add_argument(
+        "--write-prose-counts",
+        action="store_true",
+        help="lower the recorded counts of `prose`, or record them if there are none; do no check",
+    )
 
 
 def main(args: argparse.Namespace) -> int:
@@ -55,6 +62,9 @@ def main(args: argparse.Namespace) -> int:
     names = args.only.split(",") if args.only else list(CHECKS)
     if unknown := [name for name in names if name not in CHECKS]:
         raise Failure(f"--only {unknown[0]}: no such check; there is: {', '.join(CHECKS)}")
+    if args.write_prose_counts:
+        prose.write_counts(REPOSITORY)
+        return 0
     if args.write_diffstats:
         patches.write_diffstats(args.base, REPOSITORY)
     packages.require((*series.TOOLS, *TOOLS), bases.required_packages(args.base, args.linux))
