@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Front of the harness in tools/tidemark. `make help` lists what there is.
+# Front of the harness in tools/tidemark. `make help` lists the targets.
 
 BASE ?= 6.12
 LINUX ?=
@@ -19,70 +19,70 @@ source = --base "$$BASE" --linux "$$LINUX" --pristine "$$PRISTINE" --flavour "$$
 .PHONY: help base tree kernel run test shell bench bench-list results series check-series
 .PHONY: lint matrix upstream-tests check-all check-harness clean python3
 
-help: ## this list
+help: ## list the targets and variables
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | \
 		while IFS='|' read -r target text; do printf '  %-15s %s\n' "$$target" "$$text"; done
 	@echo
 	@echo '  BASE=6.12       kernel to build on, one of:' $(notdir $(wildcard bases/*))
-	@echo '  LINUX=path      take the base from this kernel tree, git checkout or tarball'
-	@echo '  PRISTINE=1      the unpatched base (tree, kernel, run, shell; bench: against itself)'
-	@echo '  FLAVOUR=debug   a kernel that looks for errors (kernel, run, test, shell); kcsan (kernel, test)'
-	@echo '  SIGNOFF=1       the series in your name, signed off (series)'
-	@echo '  NAME=...        one of bench-list (bench)'
+	@echo '  LINUX=path      use this kernel tree, git checkout or tarball as the base'
+	@echo '  PRISTINE=1      the unpatched kernel (tree, kernel, run, shell; bench: against itself)'
+	@echo '  FLAVOUR=debug   a kernel with debug checks (kernel, run, test, shell); kcsan (kernel, test)'
+	@echo '  SIGNOFF=1       the mails come from you, with your Signed-off-by (series)'
+	@echo '  NAME=...        a benchmark that bench-list lists (bench)'
 	@echo '  ARGS=...        more options for run, test, shell, bench, check-series, lint and below'
 
-base: python3 ## fetch and unpack the base; prints its path
+base: python3 ## fetch and unpack the kernel source; prints its path
 	$(tidemark) base $(source)
 
-tree: python3 ## base, hooks and our files in one source tree; prints its path
+tree: python3 ## prepare the patched kernel tree; prints its path
 	$(tidemark) tree $(source)
 
 kernel: python3 ## build the kernel; prints the path of its image
 	$(tidemark) kernel $(source)
 
-run: python3 ## boot it and show what a dirty limit does
+run: python3 ## boot the patched kernel and show the effect of a dirty limit
 	$(tidemark) run $(source) $(ARGS)
 
-test: python3 ## run every KUnit suite and kselftest in the guest
+test: python3 ## run all KUnit suites and kselftests in the guest
 	$(tidemark) test $(source) $(ARGS)
 
-shell: python3 ## a shell in the patched guest; Ctrl-A X leaves it
+shell: python3 ## open a shell in the patched guest; Ctrl-A X leaves it
 	$(tidemark) shell $(source) $(ARGS)
 
-bench: python3 ## benchmarks of base and patched kernel; NAME= runs one
+bench: python3 ## benchmark the unpatched and the patched kernel; NAME= runs one
 	$(tidemark) bench $(source) --name "$$NAME" $(ARGS)
 
-bench-list: python3 ## what each benchmark does, and how long it takes
+bench-list: python3 ## list the benchmarks and their durations
 	$(tidemark) bench-list $(source)
 
 results: python3 ## put the last results of run and bench into bases/ and the README
 	$(tidemark) results $(source)
 
-series: python3 ## mails for the list, with a cover letter; prints their directory
+series: python3 ## export the patch series as mails with a cover letter; prints their directory
 	$(tidemark) series $(source) --signoff "$$SIGNOFF"
 
-check-series: python3 ## build each commit of the series, boot the last
+check-series: python3 ## build each commit of the series and boot the last one
 	$(tidemark) check-series $(source) $(ARGS)
 
-lint: python3 ## checkpatch, sparse, W=1, kernel-doc, coccinelle and more
+lint: python3 ## run checkpatch, sparse, W=1, kernel-doc, coccinelle and more
 	$(tidemark) lint $(source) $(ARGS)
 
-matrix: python3 ## compile the objects concerned in many configurations
+matrix: python3 ## compile the affected objects in many configurations
 	$(tidemark) matrix $(source) $(ARGS)
 
-upstream-tests: python3 ## upstream's own tests of cgroups and memory, on both kernels
+upstream-tests: python3 ## run upstream's cgroup and memory tests on both kernels
 	$(tidemark) upstream-tests $(source) $(ARGS)
 
-check-all: python3 ## all that CI leaves out; takes hours
+check-all: python3 ## run the checks that CI leaves out; takes hours
 	$(tidemark) check-all $(source) $(ARGS)
 
-check-harness: python3 ## unit tests of this harness
+check-harness: python3 ## run the unit tests of this harness
 	$(tidemark) check-harness $(source)
 
 clean: python3 ## remove everything under build/
 	$(tidemark) clean $(source)
 
-# The harness installs what else it needs, and only this it cannot.
+# The harness installs all other packages that it needs, but it cannot install its own interpreter.
 python3:
 	@command -v python3 >/dev/null || { test "$$(id -u)" = 0 && { apt-get -qq update && \
 		DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends python3; } >&2; } || \

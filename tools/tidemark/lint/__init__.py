@@ -23,6 +23,7 @@ from . import (
     kernel_doc,
     objects,
     patches,
+    prose,
     spelling,
 )
 from .finding import Finding
@@ -37,6 +38,7 @@ CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
     "kernel-doc": kernel_doc.check,
     "spelling": spelling.check,
     "figures": figures.check,
+    "prose": prose.check,
     "harness": harness.check,
     "htmldocs": htmldocs.check,
     "coccinelle": coccinelle.check,
@@ -46,6 +48,11 @@ CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", default="", help=f"some of: {','.join(CHECKS)}")
+    parser.add_argument(
+        "--write-prose-counts",
+        action="store_true",
+        help="lower the recorded counts of `prose`, or record them if there are none; do no check",
+    )
 
 
 def main(args: argparse.Namespace) -> int:
@@ -54,6 +61,9 @@ def main(args: argparse.Namespace) -> int:
     names = args.only.split(",") if args.only else list(CHECKS)
     if unknown := [name for name in names if name not in CHECKS]:
         raise Failure(f"--only {unknown[0]}: no such check; there is: {', '.join(CHECKS)}")
+    if args.write_prose_counts:
+        prose.write_counts(REPOSITORY)
+        return 0
     packages.require((*series.TOOLS, *TOOLS), bases.required_packages(args.base, args.linux))
     base = bases.obtain(args.base, args.linux)
     exported = series.export(base)
