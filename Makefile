@@ -5,7 +5,7 @@
 BASE ?= 6.12
 LINUX ?=
 PRISTINE ?=
-FLAVOUR ?= vm
+FLAVOUR ?=
 SIGNOFF ?=
 NAME ?=
 ARGS ?=

@@ -40,7 +40,7 @@ def dispatch(argv: Sequence[str]) -> int:
     parser.add_argument("--base", default=base.DEFAULT, help="one of bases/")
     parser.add_argument("--linux", default="", help="kernel tree, git checkout or tarball")
     parser.add_argument("--pristine", default="", help="1: the unpatched base")
-    parser.add_argument("--flavour", default=kernel.PLAIN, help="configuration of the guest")
+    parser.add_argument("--flavour", default="", help="configuration of the guest")
     if hasattr(module, "add_arguments"):
         module.add_arguments(parser)
     args = parser.parse_args(argv[1:])
@@ -49,6 +49,7 @@ def dispatch(argv: Sequence[str]) -> int:
     if args.pristine not in PRISTINE:
         raise report.Failure(f"PRISTINE={args.pristine}: expected 1, 0 or nothing")
     args.pristine = PRISTINE[args.pristine]
+    args.flavour = args.flavour or getattr(module, "FLAVOUR", kernel.PLAIN)
     if args.flavour not in kernel.flavours():
         there = ", ".join(kernel.flavours())
         raise report.Failure(f"FLAVOUR={args.flavour}: no such flavour; there is: {there}")

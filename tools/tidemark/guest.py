@@ -58,7 +58,7 @@ def machine(
 ) -> vm.Machine:
     """The machine that a command's options ask for."""
     plain = slow_machine(base, image, mode, parameters, add, args.flavour)
-    return replace(plain, cpus=args.cpus, kvm=args.kvm)
+    return replace(plain, cpus=args.cpus, kvm=args.kvm, threads=args.flavour == kernel.LEAN)
 
 
 def slow_machine(
@@ -74,8 +74,8 @@ def slow_machine(
     Others add files of their own to the user space.
     """
     layout = REPOSITORY
-    heavy = flavour != kernel.PLAIN
-    place = layout.build / "guest" / f"{base.label}-{f'{flavour}-' if heavy else ''}{mode}"
+    heavy = flavour not in (kernel.LEAN, kernel.PLAIN)
+    place = layout.build / "guest" / f"{base.label}-{flavour}-{mode}"
     place.mkdir(parents=True, exist_ok=True)
     disks = (
         vm.Disk(_slow_disk(place / "disk.img"), DISK_BYTES_PER_SECOND),

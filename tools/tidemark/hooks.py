@@ -8,7 +8,6 @@ patches/0013-docs-watermark-wait/any.diff  the same for every base
 A patch that only adds files of the overlay has no diff at all.
 """
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise

@@ -15,10 +15,11 @@ from .kbuild import TOOLS, Kbuild
 from .layout import REPOSITORY, Layout
 from .report import progress, warning, working
 
-FRAGMENTS = ("tidemark.config", "tidemark-vm.config")
+SERIES = "tidemark.config"
 FLAVOUR = "tidemark-*.config"
-OWN = "kernel/configs/tidemark-vm-base.config"
 PLAIN = "vm"
+LEAN = "lean"
+BASE = "-base"
 WARNING = re.compile(r"\bwarning: ")
 
 
@@ -57,18 +58,25 @@ def main(args: argparse.Namespace) -> int:
 
 
 def fragments(base_name: str, layout: Layout, flavour: str = PLAIN) -> list[Path]:
-    """What to configure: for every base, what only this one has, and what the flavour adds."""
-    added = [] if flavour == PLAIN else [f"tidemark-{flavour}.config"]
-    own = layout.bases / base_name / OWN
-    found = [layout.fragments / name for name in FRAGMENTS]
-    found += [own] if own.exists() else []
-    return [*found, *(layout.fragments / name for name in added)]
+    """The fragments to configure from, each before those that add to it.
+
+    A base may have one of its own beside each that is for all bases.
+    """
+    found = [layout.fragments / SERIES]
+    for name in dict.fromkeys((LEAN, *([] if flavour == LEAN else [PLAIN]), flavour)):
+        found.append(_fragment(name, layout))
+        own = layout.bases / base_name / "kernel" / "configs" / f"tidemark-{name}{BASE}.config"
+        found += [own] if own.exists() else []
+    return found
 
 
 def flavours(layout: Layout = REPOSITORY) -> list[str]:
-    """The guest's own configuration, and those that a fragment makes of it."""
-    others = (path.stem.removeprefix("tidemark-") for path in layout.fragments.glob(FLAVOUR))
-    return sorted({PLAIN, *(name for name in others if not name.startswith(PLAIN))})
+    """Lean: the guest that shows the series at work. Plain: it can be tested. Others add to that."""
+    return sorted(path.stem.removeprefix("tidemark-") for path in layout.fragments.glob(FLAVOUR))
+
+
+def _fragment(flavour: str, layout: Layout) -> Path:
+    return layout.fragments / f"tidemark-{flavour}.config"
 
 
 def absent_symbols(base_name: str, pristine: bool, layout: Layout) -> set[str]:

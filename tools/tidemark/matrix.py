@@ -19,6 +19,7 @@ from . import (
     kernel,
     lock,
     overlay,
+    symbols,
     packages,
     process,
     tree,

@@ -3,8 +3,10 @@
 
 import argparse
 
-from . import guest, vm
+from . import guest, kernel, vm
 from .report import progress
+
+FLAVOUR = kernel.LEAN
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -48,7 +48,8 @@ class Disk:
 class Machine:
     """What to boot. The mode names the script in the guest's /tidemark that runs.
 
-    With icount the guest's clock counts its instructions, and not the host's time.
+    With icount the guest's clock counts its instructions, and not the host's time. With threads
+    each emulated CPU has one of its own; only a kernel without static keys lives through that.
     """
 
     kernel: Path
@@ -60,6 +61,7 @@ class Machine:
     cpus: int = 2
     kvm: bool = False
     icount: bool = False
+    threads: bool = False
 
 
 @dataclass(frozen=True)
@@ -148,9 +150,9 @@ class _OutOfTime(Exception):
 
 
 def _processor(machine: Machine) -> list[str]:
-    """Emulation of all CPUs is in one thread.
+    """Emulation of all CPUs is in one thread, unless the machine asks for more.
 
-    With a thread for each, QEMU 7.2 lets a CPU run into the breakpoint of a static key's
+    With a thread for each CPU, QEMU 7.2 lets a CPU run into the breakpoint of a static key's
     switching after it is gone ("Oops: int3"): switching vm.numa_stat beside page faults kills
     the pristine 6.12 within a second.
     """
@@ -158,7 +160,7 @@ def _processor(machine: Machine) -> list[str]:
         return ["-accel", "tcg", "-cpu", ICOUNT_CPU, *ICOUNT]
     if machine.kvm:
         return ["-accel", "kvm", "-cpu", "host"]
-    return ["-accel", "tcg,thread=single", "-cpu", TCG_CPU]
+    return ["-accel", f"tcg,thread={'multi' if machine.threads else 'single'}", "-cpu", TCG_CPU]
 
 
 def _drive(number: int, disk: Disk) -> list[str]:

@@ -38,9 +38,10 @@ class CheckSeriesTest(fake.Case):
         self.write("Kconfig", 'source "mm/Kconfig.ours"\n')
         self.write("mm/Kconfig.ours", KCONFIG)
         self.write("kernel/configs/tidemark.config", "CONFIG_A=y\nCONFIG_A_KUNIT_TEST=y\n")
-        self.write("kernel/configs/tidemark-vm.config", "CONFIG_B=y\n")
+        self.write("kernel/configs/tidemark-lean.config", "CONFIG_B=y\n")
+        self.write("kernel/configs/tidemark-vm.config", "")
         self.hook("0001-x", fake.HUNK_10)
-        fragments = ("kernel/configs/tidemark.config", "kernel/configs/tidemark-vm.config")
+        fragments = (*(f"kernel/configs/tidemark{name}.config" for name in ("", "-lean", "-vm")),)
         self.write_hook("0003-z", overlay=("mm/Kconfig.ours", *fragments))
         self.base = self.obtain()
 

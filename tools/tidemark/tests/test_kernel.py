@@ -87,10 +87,13 @@ class KernelTest(fake.Case):
         self.build(pristine=True)
 
     def test_fragment_of_a_base(self) -> None:
-        common = [self.layout.fragments / name for name in kernel.FRAGMENTS]
+        names = ("tidemark.config", "tidemark-lean.config", "tidemark-vm.config")
+        common = [self.layout.fragments / name for name in names]
         self.assertEqual(kernel.fragments("6.12", self.layout), common)
-        own = self.write(f"bases/6.12/{kernel.OWN}", "CONFIG_C=y\n")
-        self.assertEqual(kernel.fragments("6.12", self.layout), [*common, own])
+        self.assertEqual(kernel.fragments("6.12", self.layout, kernel.LEAN), common[:2])
+        own = "bases/6.12/kernel/configs/tidemark-lean-base.config"
+        path = self.write(own, "CONFIG_C=y\n")
+        self.assertEqual(kernel.fragments("6.12", self.layout, kernel.LEAN), [*common[:2], path])
         self.assertEqual(kernel.fragments("7.3", self.layout), common)
 
     def test_failed_build(self) -> None:

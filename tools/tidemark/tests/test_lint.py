@@ -306,8 +306,10 @@ class ObjectsTest(SubjectCase):
 
     def setUp(self) -> None:
         super().setUp()
+        self.write("kernel/configs/tidemark-lean.config", "")
         self.write("kernel/configs/tidemark-vm.config", "CONFIG_X=y\n")
-        self.write_hook("0002-y", overlay=("kernel/configs/tidemark-vm.config",))
+        fragments = ("kernel/configs/tidemark-lean.config", "kernel/configs/tidemark-vm.config")
+        self.write_hook("0002-y", overlay=fragments)
         makefile = fake.MAKEFILE + (
             "\nprepare:\n\t@true\n\nmm/pages.o:\n\t@grep -n hook mm/pages.c | "
             "sed 's,^\\([0-9]*\\):.*,$(CURDIR)/mm/pages.c:\\1:2: warning: hooked [-Wx],'\n"
