@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Dispatches a command to the module of its name, which is all that gets loaded."""
+"""Dispatches a command to the module of the same name and loads no other."""
 
 import argparse
 import importlib
@@ -39,7 +39,7 @@ def dispatch(argv: Sequence[str]) -> int:
     parser = _Parser(prog=f"tidemark {name}", description=module.__doc__, allow_abbrev=False)
     parser.add_argument("--base", default=base.DEFAULT, help="one of bases/")
     parser.add_argument("--linux", default="", help="kernel tree, git checkout or tarball")
-    parser.add_argument("--pristine", default="", help="1: the unpatched base")
+    parser.add_argument("--pristine", default="", help="1: the unpatched kernel")
     parser.add_argument("--flavour", default="", help="configuration of the guest")
     if hasattr(module, "add_arguments"):
         module.add_arguments(parser)
@@ -69,7 +69,7 @@ def _linux(value: str) -> Path | None:
 
 
 def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
-    """Turned into an exception, a request to stop also stops what was started."""
+    """Turn a request to stop into an exception, so that child processes are stopped too."""
     sys.exit(TERMINATED)
 
 

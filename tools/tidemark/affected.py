@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which objects of a kernel a set of files concerns."""
+"""The kernel objects that a set of files affects."""
 
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-# These take our headers in, directly or through others. 7.3 has mm/swap.c as mm/folio.c.
+# These files include our headers, directly or through others. In 7.3, mm/swap.c is mm/folio.c.
 USERS = ("fs/fs-writeback.c", "mm/filemap.c", "mm/folio.c", "mm/swap.c", "mm/workingset.c")
 KERNEL = ("Kconfig", "arch/", "block/", "fs/", "include/", "kernel/", "lib/", "mm/")
 FRAGMENTS = "kernel/configs/"
 
 
 def matters(path: str) -> bool:
-    """Whether a file can make a difference to the kernel itself."""
+    """Whether a file can affect the kernel itself."""
     return path.startswith(KERNEL) and not path.startswith(FRAGMENTS)
 
 
 def candidates(paths: Iterable[str]) -> list[str]:
-    """C files of the kernel among some paths, and those that use our headers."""
+    """The kernel's C files among these paths, and those that use our headers."""
     return sorted({path for path in (*paths, *USERS) if path.endswith(".c") and matters(path)})
 
 
 def built(paths: Iterable[str], tree: Path, options: Mapping[str, str]) -> list[str]:
-    """Those C files that a makefile has an object of, with these options."""
+    """The C files that a makefile builds an object from, with these options."""
     return [path for path in paths if _is_built(tree / path, options)]
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """A package from another suite of the Debian archive that this machine already uses.
 
-apt does it, in a directory of its own: the machine's sources, lists and packages stay as they are.
-Where the archive is, and whose signature counts, come from the machine's configuration.
+apt runs in its own directory: the machine's sources, lists and packages are not changed.
+The address of the archive and its keyring come from the machine's configuration.
 """
 
 import os
@@ -44,7 +44,7 @@ LAST_LINES = 10
 
 @dataclass(frozen=True)
 class Wanted:
-    """A package, its suite, and what the user can do when it cannot be had."""
+    """A package, its suite, and advice for the user if it is not available."""
 
     package: str
     suite: str
@@ -61,28 +61,28 @@ class Unpacked:
 
 @dataclass(frozen=True)
 class Mirror:
-    """A Debian archive that this machine uses; without a keyring, apt's own trusted ones count."""
+    """A Debian archive that this machine uses; without a keyring, apt's trusted keys apply."""
 
     site: str
     signed_by: str
 
 
 def kept(package: str, layout: Layout) -> Unpacked | None:
-    """What an earlier obtain() has left."""
+    """The record of an earlier obtain()."""
     place = _place(package, layout)
     version = scratch.read_json(place / RECORD).get("version")
     return Unpacked(version, place / "root") if version else None
 
 
 def obtain(wanted: Wanted, layout: Layout) -> Unpacked:
-    """Have the package unpacked, without installing it; only the first time takes the network."""
+    """Unpack the package without installing it; only the first time needs the network."""
     with lock.hold(layout.build):
         found = kept(wanted.package, layout)
         if found is None:
             _fetch(wanted, layout)
             found = kept(wanted.package, layout)
     if found is None:
-        raise Failure(f"package {wanted.package} was unpacked, but has left no record")
+        raise Failure(f"package {wanted.package} was unpacked, but its record is missing")
     return found
 
 
@@ -193,7 +193,7 @@ class _Apt:
             gone = NO_SUITE.search("\n".join(told))
             problem = "the archive has no such suite" if gone else "the suite cannot be read"
             raise _failure(self._wanted, problem, told)
-        # Looked up in the lists that were just read, so it is the archive that lacks it.
+        # The lists were read a moment ago, so the archive does not have the package.
         status, told = self._run("download", "--print-uris", self._wanted.package)
         if status:
             raise _failure(self._wanted, "it is not in the archive (any more)", told)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs the benchmarks on base and patched kernel, and shows the old postings' figures beside ours.
+"""Benchmarks the unpatched and the patched kernel, and shows the figures of the old series too.
 
-With PRISTINE=1 it compares the base with itself, which shows how far to trust it.
+With PRISTINE=1 it compares the unpatched kernel with itself, which shows the error of the method.
 """
 
 import argparse
@@ -16,19 +16,21 @@ from .report import Failure, progress
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", default="", help="one benchmark (default: all)")
-    parser.add_argument("--boots", type=int, help="of each variant (default: the benchmark's own)")
+    parser.add_argument(
+        "--boots", type=int, help="boots of each variant (default: set by the benchmark)"
+    )
     parser.add_argument(
         "--jobs",
         type=int,
         default=len(os.sched_getaffinity(0)),
-        help="guests at a time where the clock is the guest's (default: one a CPU)",
+        help="guests that run at a time if the clock is the guest's (default: one per CPU)",
     )
 
 
 def main(args: argparse.Namespace) -> int:
     chosen = catalogue.named(args.name)
     if args.flavour != kernel.PLAIN:
-        raise Failure(f"FLAVOUR={args.flavour}: such a kernel tells nothing about cost")
+        raise Failure(f"FLAVOUR={args.flavour}: benchmarks of such a kernel say nothing about cost")
     if args.jobs < 1:
         raise Failure(f"--jobs {args.jobs}: at least one is needed")
     if args.boots is not None and args.boots < 2:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Says what each benchmark does and how long it takes."""
+"""Lists the benchmarks and their durations."""
 
 import argparse
 

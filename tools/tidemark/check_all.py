@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs what takes too long for every change, a step after the other, and sums each up in a line."""
+"""Runs the checks that take too long for CI, one after the other, and prints a line for each."""
 
 import argparse
 import os
@@ -14,7 +14,7 @@ from .layout import REPOSITORY
 from .report import Failure, elapsed, working
 
 FUZZ_WRITES = 100_000
-# On a kernel that checks every access to memory, each takes some ten times as long.
+# A kernel that checks every memory access makes each test about ten times as long.
 DEBUG_WRITES = 8_000
 # On each of two LRUs.
 PRESSURE_SECONDS = 300
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     if args.pristine or args.flavour != kernel.PLAIN:
-        raise Failure("PRISTINE and FLAVOUR: the steps choose those for themselves")
+        raise Failure("PRISTINE and FLAVOUR: each step sets these itself")
     common = {"BASE": args.base, "LINUX": str(args.linux or "")}
     place = REPOSITORY.build / "check-all"
     place.mkdir(parents=True, exist_ok=True)
@@ -75,13 +75,13 @@ def chosen(only: str) -> Sequence[Step]:
 
 
 def environment() -> dict[str, str]:
-    """Without what our own make has put there for makes that it runs."""
+    """The environment without the variables that our own make exports to its sub-makes."""
     names = ("MFLAGS", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES")
     return {name: value for name, value in os.environ.items() if name not in names}
 
 
 def run(step: Step, common: Mapping[str, str], root: Path, place: Path) -> str:
-    """One that fails does not keep the others from being run."""
+    """Run a step; its failure does not prevent the next ones from running."""
     variables = [f"{name}={value}" for name, value in {**common, **step.variables}.items()]
     log = place / f"{step.name}.log"
     start = time.monotonic()

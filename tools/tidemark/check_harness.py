@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs the harness' own unit tests."""
+"""Runs the unit tests of the harness."""
 
 import argparse
 import unittest

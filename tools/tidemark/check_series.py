@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Checks the series as the other side gets it: it applies to a whole tree, and each commit builds.
+"""Checks the series as its recipients see it: it applies to a whole tree, and each commit builds.
 
-For each commit, the objects concerned are compiled with each of our options off and alone, and
-with all of them on; a warning is an error. The kernel that the last commit gives is linked and
-booted.
+For each commit, the affected objects are compiled with each of our options off and alone, and
+with all of them on; a warning is an error. The kernel of the last commit is linked and booted.
 """
 
 import argparse
@@ -50,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     if args.pristine:
-        raise Failure("PRISTINE=1: the unpatched base has nothing of ours to check")
+        raise Failure("PRISTINE=1: the unpatched kernel has no patches to check")
     tools = (*series.TOOLS, *kbuild.TOOLS, *guest.TOOLS, *vm.TOOLS)
     packages.require(tools, bases.required_packages(args.base, args.linux))
     base = bases.obtain(args.base, args.linux)
@@ -63,7 +62,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def apply_to_whole_tree(base: Base, exported: Series, layout: Layout) -> None:
-    """What git am makes of the mails, on a git repository of the whole base."""
+    """The result of git am for the mails, in a git repository of the whole base."""
     prepared = tree.prepare(base, layout=layout)
     with lock.hold(layout.build), scratch.directory(layout.build / "series") as draft:
         top = draft / "linux"
@@ -89,7 +88,7 @@ def build_commits(base: Base, read: Sequence[Hook], layout: Layout) -> None:
 
 
 class _Steps:
-    """A tree that goes from the base to the end of the series, a commit at a time."""
+    """A tree that moves from the base to the end of the series, one commit at a time."""
 
     def __init__(self, base: Base, read: Sequence[Hook], layout: Layout, descriptor: int) -> None:
         self._base = base
@@ -121,7 +120,7 @@ class _Steps:
                     self._build_test(test["suite"], test["name"])
 
     def _begin(self) -> None:
-        """Go back to the base; what is changed for that looks new to make."""
+        """Return to the base; make rebuilds the files that this changes."""
         stamp = self._place / f"{self._base.label}.json"
         if scratch.read_json(stamp).get("base") != self._base.key or not self._tree.is_dir():
             stamp.unlink(missing_ok=True)
@@ -165,7 +164,7 @@ class _Steps:
         return symbols.ours(self._layout, self._taken, self._paths(self._taken))
 
     def _objects(self, options: Mapping[str, str]) -> list[str]:
-        """Those that any commit changes, as far as they are there by now, and users of ours."""
+        """The existing files that any commit changes, and the users of our headers."""
         paths = self._paths(self._hooks)
         found = affected.built(affected.candidates(paths), self._tree, options)
         return [str(Path(path).with_suffix(".o")) for path in found]
@@ -185,11 +184,11 @@ def _boot(args: argparse.Namespace, base: Base) -> None:
         outcome = vm.run(machine, guest.log(machine), BOOT_SECONDS, progress)
     console.require_quiet(outcome)
     if outcome.status:
-        raise Failure("the guest booted, but lacks something of ours", outcome.results)
+        raise Failure("the guest booted, but lacks a feature of the series", outcome.results)
 
 
 def _replace(source: Path, target: Path) -> None:
-    """Put a file of its own where a link to the base may be."""
+    """Write a separate file in place of a possible link to the base."""
     target.parent.mkdir(parents=True, exist_ok=True)
     target.unlink(missing_ok=True)
     shutil.copy(source, target)

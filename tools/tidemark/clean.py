@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Removes everything that was made under build/."""
+"""Removes everything under build/."""
 
 import argparse
 import shutil

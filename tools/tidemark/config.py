@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Config fragments: what they ask for, and whether Kconfig has granted it."""
+"""Config fragments: the options that they set, and whether Kconfig accepted them."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -21,7 +21,7 @@ class Wish:
 
 
 def read(fragments: Iterable[Path], layout: Layout) -> dict[str, Wish]:
-    """What the fragments ask for together: a later one overrides an earlier."""
+    """The options of all fragments: a later fragment overrides an earlier one."""
     wishes: dict[str, Wish] = {}
     for path in fragments:
         name = layout.relative(path)
@@ -50,7 +50,7 @@ def parse(text: str) -> dict[str, str]:
 def verify(
     wishes: Mapping[str, Wish], config: Mapping[str, str], excepted: Collection[str] = ()
 ) -> None:
-    """Kconfig drops in silence what it does not know or whose dependencies are not met."""
+    """Kconfig silently drops options that it does not know or whose dependencies are not met."""
     refused = [
         f"CONFIG_{wish.option}: asked for {wish.value}, got {config.get(wish.option, 'nothing')}"
         f" ({wish.fragment})"
@@ -59,7 +59,7 @@ def verify(
     ]
     if refused:
         what = "1 config option is" if len(refused) == 1 else f"{len(refused)} config options are"
-        raise Failure(f"{what} not as asked for: {refused[0]}", refused[1:])
+        raise Failure(f"{what} not as the fragments set them: {refused[0]}", refused[1:])
 
 
 def _option(line: str) -> tuple[str, str] | None:

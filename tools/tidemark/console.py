@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Finding the kernel's own reports of trouble on a guest's console."""
+"""Finds the kernel's error reports on a guest's console."""
 
 import re
 from collections.abc import Iterable
@@ -29,8 +29,8 @@ def context(lines: list[str]) -> list[str]:
 
 
 def require_quiet(outcome: Outcome) -> None:
-    """Fail for what the kernel had to complain about, or for not coming to an end."""
+    """Fail if the kernel reported an error, or if the guest ended early."""
     if complaints(outcome.console):
-        raise Failure("the kernel reported trouble on its console:", context(outcome.console))
+        raise Failure("the kernel reported an error on its console:", context(outcome.console))
     if outcome.status is None:
         raise Failure("the guest ended early; its console ends with", outcome.console[-40:])

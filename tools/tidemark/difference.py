@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""In which files two trees differ, whole kernel trees that mostly share their files among them."""
+"""The files in which two kernel trees differ, also if the trees share most files by hard links."""
 
 import filecmp
 import os

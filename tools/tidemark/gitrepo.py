@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A git repository of our own making: the same files give the same commits, whoever makes them."""
+"""A reproducible git repository: the same files give the same commits for every author."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,22 +21,22 @@ NEUTRAL = Identity("Tidemark", "tidemark@localhost")
 
 
 def identity_of_user(at: Path) -> Identity:
-    """Who git says that is at work, for what is sent in that person's name."""
+    """The author's name from git's configuration, for mails in that name."""
     values = []
     for key in ("user.name", "user.email"):
         try:
             values.append(process.output(["git", "-C", at, "config", "--get", key]).strip())
         except Failure as error:
             raise Failure(
-                f"SIGNOFF=1: git does not know who you are; set it with: git config {key} ..."
+                f"SIGNOFF=1: git does not know your name; set it with: git config {key} ..."
             ) from error
     return Identity(*values)
 
 
 class Repository:
-    """A work tree whose git heeds no configuration but what is given here.
+    """A work tree whose git ignores all configuration except the options given here.
 
-    The date, in seconds, is that of every commit.
+    The date, in seconds, applies to every commit.
     """
 
     def __init__(self, top: Path, identity: Identity = NEUTRAL, date: int = 0) -> None:
@@ -58,21 +58,21 @@ class Repository:
         return process.output(["git", *options, *arguments], self.top, self._env)
 
     def commit(self, message: str) -> str:
-        """Commit all that is there, ignored files too, and return the commit."""
+        """Commit all files, ignored ones too, and return the commit."""
         self.git("add", "--all", "--force")
         self.git("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "-m", message)
         return self.git("rev-parse", "HEAD").strip()
 
     def apply_mails(self, patches: Sequence[Path]) -> None:
-        """What a maintainer would do with them; bad white space is an error."""
+        """Apply the mails as a maintainer would; bad white space is an error."""
         try:
             self.git("am", "--quiet", "--whitespace=error", *patches)
         except Failure as error:
             told = list(self._with_names(error.detail))
-            raise Failure(f"git am does not take the series: {told[0]}", told[1:]) from error
+            raise Failure(f"git am rejects the series: {told[0]}", told[1:]) from error
 
     def _with_names(self, told: Sequence[str]) -> Iterator[str]:
-        """Git counts the lines of a patch that nobody sees; the file is what one wants to know."""
+        """Git reports the line in its own copy of the patch; name the file of the tree instead."""
         patch = self.top / ".git" / "rebase-apply" / "patch"
         lines = patch.read_text(errors="replace").splitlines() if patch.exists() else []
         for line in told or ("no reason given",):
@@ -82,7 +82,7 @@ class Repository:
             yield f"{files[-1]}: {found[2]}" if found and files else line
 
     def export(self, since: str, into: Path, *options: str) -> list[Path]:
-        """Mails with the commits since one, and a cover letter to be filled in."""
+        """Write mails of the commits since one, and a cover letter with placeholders."""
         fixed = ("--cover-letter", "--numbered", "--abbrev=12", "--no-signature", "--stat=78,60")
         self.git("format-patch", "--quiet", *fixed, *options, "-o", into, since)
         return sorted(into.glob("*.patch"))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Tells reports of KCSAN about accesses of ours from those about the base's own data races.
+"""Tells KCSAN reports about our accesses from those about upstream's own data races.
 
-A report names the functions of two accesses. What the compiler has put into those from elsewhere,
-such as an inline of ours in a function of the base, the debug information knows. The functions that
-called them do not count: a test of ours that sleeps has no part in a race between timers.
+A report names the functions of two accesses. The debug information tells the functions that the
+compiler inlined there, such as one of ours in an upstream function. The callers do not count: a
+test of ours that sleeps has no part in a race between timers.
 """
 
 import re
@@ -35,7 +35,7 @@ def without_others(console: Sequence[str], build: Path, ours: Collection[str]) -
 
 
 def _are_others(accesses: Sequence[Collection[str]], ours: Collection[str]) -> bool:
-    """An access of which nothing is known may be ours."""
+    """An access of unknown origin may be ours."""
     return bool(accesses) and not any(
         not paths or any(path.endswith(f"/{file}") for path in paths for file in ours)
         for paths in accesses
@@ -43,7 +43,7 @@ def _are_others(accesses: Sequence[Collection[str]], ours: Collection[str]) -> b
 
 
 def frames(console: Sequence[str], header: int) -> list[Frame]:
-    """The functions of a report's accesses, with the offset at which each would go on."""
+    """The functions of a report's accesses, with the offset of the return address."""
     found: list[Frame] = []
     wanted = False
     for line in console[header:]:
@@ -57,9 +57,9 @@ def frames(console: Sequence[str], header: int) -> list[Frame]:
 
 
 def files(wanted: Iterable[Frame], build: Path) -> dict[Frame, set[str]]:
-    """Where the code of each frame comes from, all functions of its name taken together."""
+    """The source files of each frame, for all functions of its name."""
     symbols = addresses(build / "System.map")
-    # A call is what comes before the address at which its caller goes on.
+    # A call ends just before its return address.
     calls = {
         frame: [start + frame[1] - 1 for start in symbols.get(frame[0], ())] for frame in wanted
     }
@@ -79,7 +79,7 @@ def addresses(system_map: Path) -> dict[str, list[int]]:
 
 
 def _places(wanted: Collection[int], vmlinux: Path) -> Mapping[int, set[str]]:
-    """The file of each address, and those of the functions that it was put into."""
+    """The file of each address, and the files of the functions that it was inlined into."""
     argv = ["addr2line", "-a", "-i", "-e", str(vmlinux)]
     question = "".join(f"{address:#x}\n" for address in sorted(wanted))
     places: dict[int, set[str]] = {}

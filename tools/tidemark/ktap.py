@@ -13,7 +13,7 @@ from . import process
 
 OUTCOMES = {"PASS": "ok", "SKIP": "skip"}
 LAST_WORDS = 12
-# A result, and that of a suite, with the time before it where it is from the console.
+# A result line, and that of a suite; on the console, the time precedes it.
 RESULT = re.compile(r"^(?:\[[ .\d]*\])? *(?P<failed>not )?ok \d+")
 FAILED = re.compile(r"^(?:\[[ .\d]*\] )?not ok \d+ (?:- )?(?P<name>\S+)")
 
@@ -27,7 +27,7 @@ class Case:
 
 
 def parse(lines: Sequence[str], source: Path, place: Path, name: str) -> list[Case]:
-    """All test cases of a log. The prepared tree's parser reads it; its files go to a place."""
+    """All test cases of a log, by the prepared tree's parser. Its files go below a directory."""
     log = place / f"{name}.ktap"
     report = place / f"{name}.json"
     report.unlink(missing_ok=True)
@@ -40,7 +40,7 @@ def parse(lines: Sequence[str], source: Path, place: Path, name: str) -> list[Ca
 
 def _cases(group: dict[str, Any], path: tuple[str, ...]) -> Iterator[Case]:
     cases, inner = group.get("test_cases", []), group.get("sub_groups", [])
-    # The parser makes up those that the plan announces and that never came: the last ones.
+    # The parser invents results for announced tests without one: the last ones.
     number = len(inner) + sum(bool(case["name"]) for case in cases)
     for case in cases:
         number += not case["name"]
@@ -51,7 +51,7 @@ def _cases(group: dict[str, Any], path: tuple[str, ...]) -> Iterator[Case]:
 
 
 def _failed_suites(lines: Sequence[str], cases: Sequence[Case]) -> Iterator[Case]:
-    """The parser's report has cases only: a suite may fail although all of its cases pass."""
+    """The parser reports cases only, but a suite may fail although all of its cases pass."""
     explained = {case.name.partition(" ")[0] for case in cases if case.outcome == "FAIL"}
     for found in filter(None, map(FAILED.match, lines)):
         if found["name"] not in explained:
@@ -59,7 +59,7 @@ def _failed_suites(lines: Sequence[str], cases: Sequence[Case]) -> Iterator[Case
 
 
 def last_words(lines: Sequence[str]) -> Iterator[str]:
-    """What was said before each failure, and its line."""
+    """The lines before each failure, and the failure itself."""
     said: list[str] = []
     for line in lines:
         said.append(line)

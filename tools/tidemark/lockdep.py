@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Tells the report of lockdep that a base is known to make by itself from all others.
+"""Tells a known lockdep report of the unpatched kernel from all others.
 
 bases/<name>/recipe describes that cycle: each lock, and a function that is on the way to taking
 it. A report is the base's when it has these locks and no other, each taken by way of its function.
@@ -21,7 +21,7 @@ WANTED = re.compile(r"(?P<lock>\S+) by (?P<function>\w+)")
 
 @dataclass(frozen=True)
 class Link:
-    """A lock of a cycle, and a function in the stack of who takes it."""
+    """A lock of a cycle, and a function in the stack of the task that takes it."""
 
     lock: str
     function: str
@@ -43,12 +43,12 @@ def without_known(console: Sequence[str], known: Sequence[Link]) -> list[str]:
     reports = [at for at, line in enumerate(console) if HEADER in line]
     excused = {at for at in reports if known and _is(cycle(console[at:]), known)}
     if excused:
-        warning("lockdep: a report that this base makes by itself; lockdep is off from there on")
+        warning("lockdep: known report of the unpatched kernel; lockdep is off from there on")
     return [line for at, line in enumerate(console) if at not in excused]
 
 
 def cycle(report: Sequence[str]) -> list[tuple[str, set[str]]]:
-    """The locks of a report, with all functions in the stack of who takes each."""
+    """The locks of a report, with all functions in the stack that takes each."""
     found: list[tuple[str, set[str]]] = []
     for line in report:
         if END_OF_CYCLE in line:

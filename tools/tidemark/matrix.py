@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Compiles what the series concerns in many configurations, where a warning is an error.
+"""Compiles the affected objects in many configurations, where a warning is an error.
 
-With --boot, those that can run in the guest are linked and booted too, which takes a kernel each.
+With --boot, the variants that can run in the guest are linked and booted too: a kernel build each.
 """
 
 import argparse
@@ -36,13 +36,13 @@ from .report import Failure, failure, progress, working
 
 COMPILE_SECONDS = 3600
 BOOT_SECONDS = 300
-# A call of the compiler's library, in what nm says: no kernel has that library.
+# A call to libgcc in nm's output: no kernel has that library.
 DIVISION = re.compile(r"^(\S+): +U (__u?(?:div|mod|divmod)di[34])$", re.M)
 LIMIT = "MEMCG_DIRTY_LIMIT"
 THRESHOLD = "MEMCG_FLUSH_THRESHOLD"
 # Its suite makes up a node.
 NODES = "WATERMARK_WAIT_KUNIT_TEST"
-# Files of a cgroup that show that an option works. They need the memory controller.
+# Cgroup files that prove that an option works. They need the memory controller.
 FILES = {
     "ACTIVE_RATIO": "memory.active_inactive_ratio",
     LIMIT: "memory.dirty_limit_in_bytes",
@@ -52,14 +52,14 @@ FILES = {
 
 @dataclass(frozen=True)
 class Variant:
-    """What is changed in the guest's configuration, and which options of ours go with that."""
+    """The changes to the guest's configuration, and our options in it."""
 
     options: Mapping[str, str]
     lost: Collection[str] = ()
     machine: kbuild.Machine = kbuild.HERE
 
 
-# Of options that can be off, what the guest has is the other case.
+# Where an option can be off, the guest's configuration covers the other case.
 VARIANTS = {
     "memcg-n": Variant({"MEMCG": "n"}, (LIMIT, THRESHOLD)),
     "cgroup-writeback-n": Variant({"BLK_CGROUP": "n"}, (LIMIT,)),
@@ -75,13 +75,15 @@ VARIANTS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     vm.add_arguments(parser)
-    parser.add_argument("--boot", action="store_true", help="link and boot what the guest can run")
-    parser.add_argument("--only", default="", help="some of the variants, with commas")
+    parser.add_argument(
+        "--boot", action="store_true", help="also link and boot the variants that the guest can run"
+    )
+    parser.add_argument("--only", default="", help="some of the variants, separated by commas")
 
 
 def main(args: argparse.Namespace) -> int:
     if args.pristine:
-        raise Failure("PRISTINE=1: the unpatched base has nothing of ours to compile")
+        raise Failure("PRISTINE=1: the unpatched kernel has no patches to compile")
     tools = (*kbuild.TOOLS, "gcc-arm64", *(guest.TOOLS if args.boot else ()), *vm.TOOLS)
     packages.require(tools, bases.required_packages(args.base, args.linux))
     base = bases.obtain(args.base, args.linux)
@@ -106,7 +108,7 @@ def every(ours: Collection[str]) -> dict[str, Variant]:
 def wanted(
     variant: Variant, fragments: Mapping[str, config.Wish], ours: Collection[str]
 ) -> tuple[dict[str, config.Wish], set[str]]:
-    """What to ask Kconfig for, and which of that it has to grant."""
+    """The options to set, and those that Kconfig has to accept."""
     lost = {option for option in ours if option.startswith(tuple(variant.lost))}
     wishes = variants.wishes(fragments, ours, set(ours) - lost)
     for option, value in variant.options.items():
@@ -115,7 +117,7 @@ def wanted(
 
 
 def divisions(listing: str) -> list[str]:
-    """Objects that divide 64-bit numbers without div64_u64() and its like, as nm has them."""
+    """Objects that divide 64-bit numbers without div64_u64() or the like, by nm's output."""
     return [f"{path} calls {function}()" for path, function in DIVISION.findall(listing)]
 
 
@@ -147,8 +149,8 @@ class _Matrix:
         return 1 if failed else 0
 
     def _try(self, name: str, variant: Variant) -> str:
-        """One that fails does not keep the others from being looked at."""
-        # One directory for all of an architecture: only what an option concerns is built again.
+        """Check one variant; its failure does not prevent the next ones."""
+        # One directory per architecture: only objects that an option affects are rebuilt.
         place = f"{self._base.label}-matrix-{variant.machine.arch}"
         build = Kbuild(place, self._tree, self._layout, self._lock, variant.machine)
         try:
@@ -163,7 +165,7 @@ class _Matrix:
         return how
 
     def _configure(self, build: Kbuild, variant: Variant) -> dict[str, str]:
-        """The variant's own options are granted, and those of ours that it leaves."""
+        """Kconfig accepted the variant's options, and our options that it does not set."""
         build.start()
         wishes, required = wanted(variant, self._fragments, self._ours)
         return build.configure(wishes, set(wishes) - required)
@@ -178,7 +180,7 @@ class _Matrix:
         return f"{len(objects)} objects"
 
     def _require_linkable(self, out: Path, objects: Collection[str]) -> None:
-        """Nothing links the 32-bit objects, which is where these calls would be found."""
+        """The 32-bit objects are not linked, and only the linker would find these calls."""
         if found := divisions(process.output(["nm", "-A", "-u", *objects], out)):
             raise Failure("64-bit divisions that a 32-bit kernel does not link", found)
 
@@ -194,4 +196,4 @@ class _Matrix:
         outcome = vm.run(machine, guest.log(machine), BOOT_SECONDS, progress)
         console.require_quiet(outcome)
         if outcome.status:
-            raise Failure("the guest booted, but lacks something of ours", outcome.results)
+            raise Failure("the guest booted, but lacks a feature of the series", outcome.results)

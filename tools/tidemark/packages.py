@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The Debian packages that the harness needs: installed as root, asked for otherwise."""
+"""The Debian packages that the harness needs: root installs them, other users get the command."""
 
 import os
 import re
@@ -17,7 +17,7 @@ SYSTEM_PATHS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
 @dataclass(frozen=True)
 class Tool:
-    """A package, and the command that shows that it is there, unless dpkg has to be asked."""
+    """A package, and a command that it installs, unless only dpkg can tell."""
 
     package: str
     command: str = ""
@@ -68,7 +68,7 @@ TOOLS = {
 
 
 def locate(command: str) -> str | None:
-    """Find a command also where the PATH of ordinary users does not look, such as mke2fs."""
+    """Find a command also outside the PATH of ordinary users, such as mke2fs."""
     search = os.pathsep.join([os.environ.get("PATH", os.defpath), *SYSTEM_PATHS])
     return shutil.which(command, path=search)
 
@@ -78,14 +78,14 @@ def installed_version(package: str) -> str | None:
 
 
 def known(package: str) -> bool:
-    """Whether the machine's own package lists have it."""
+    """Whether the machine's package lists have it."""
     return bool(locate("apt-cache")) and not _unknown([package])
 
 
 def require(tools: Iterable[str], packages: Sequence[str] = ()) -> None:
-    """Have these tools (keys of TOOLS) and further packages by their name, or say how to get them.
+    """Install these tools (keys of TOOLS) and packages, or tell the user how to install them.
 
-    Root gets all that is missing in one go, with the optional tools that it could do without.
+    As root, install all missing packages at once, the optional tools too.
     """
     wanted = [TOOLS[name] for name in dict.fromkeys(tools)]
     absent = [tool for tool in wanted if not (tool.command and locate(tool.command))]
@@ -106,7 +106,7 @@ def require(tools: Iterable[str], packages: Sequence[str] = ()) -> None:
 
 
 def refresh() -> None:
-    """Have fresh package lists, of the sources that the machine is set up for."""
+    """Update the package lists of the machine's sources."""
     if not _is_root():
         raise Failure("the machine's package lists are empty or old; as root, run: apt-get update")
     progress("updating the package lists ...")
@@ -133,7 +133,9 @@ def _installed(packages: Sequence[str]) -> dict[str, str]:
 
 def _install(packages: Sequence[str]) -> None:
     if not locate("apt-get"):
-        raise Failure(f"missing packages, and no apt-get to install them: {', '.join(packages)}")
+        raise Failure(
+            f"this machine has no apt-get to install the missing packages: {', '.join(packages)}"
+        )
     refreshed = False
     if _unknown(packages):
         refresh()
@@ -145,7 +147,7 @@ def _install(packages: Sequence[str]) -> None:
     if _apt_get(*command) == 0:
         return
     if not refreshed:
-        progress("that failed; trying once more with fresh package lists")
+        progress("installation failed; retrying with fresh package lists")
         refresh()
         if _apt_get(*command) == 0:
             return

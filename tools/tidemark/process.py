@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Running other programs so that they behave the same for every caller."""
+"""Runs other programs so that they behave the same for every caller."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ KEPT_PREFIXES = ("CCACHE_",)
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Keep what programs need and drop what would steer them, such as MAKEFLAGS or GIT_DIR.
+    """Keep the variables that programs need, and drop those that steer them, such as MAKEFLAGS.
 
     The kernel's Python tools must not leave their byte code in the prepared tree.
     """
@@ -30,7 +30,7 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 def output(
     argv: Sequence[str | Path], cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> str:
-    """What the program prints; a failure carries what it complained about."""
+    """Return the program's output; a failure has its error messages."""
     try:
         done = subprocess.run(
             argv,
@@ -51,7 +51,7 @@ def output(
 
 
 def answer(argv: Sequence[str | Path], question: str) -> str:
-    """What the program prints when it reads the question."""
+    """Return the program's output for this input."""
     done = subprocess.run(argv, env=environment(), input=question, capture_output=True, text=True)
     if done.returncode:
         raise Failure(
@@ -61,7 +61,7 @@ def answer(argv: Sequence[str | Path], question: str) -> str:
 
 
 def attempt(argv: Sequence[str | Path], cwd: Path) -> int:
-    """Run a program for the files that it writes, and return its status."""
+    """Run a program that writes files, and return its status."""
     return subprocess.run(
         argv, cwd=cwd, env=environment(), stdin=subprocess.DEVNULL, capture_output=True
     ).returncode
@@ -100,7 +100,7 @@ def logged(
 ) -> int:
     """Append the program's output to a log and return its status.
 
-    Take it down if we go down, or when its time is up (subprocess.TimeoutExpired).
+    Kill it if this process ends, or at the timeout (subprocess.TimeoutExpired).
 
     It runs in a process group of its own, so that a whole tree of sub-makes can be stopped.
     """

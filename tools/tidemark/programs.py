@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Programs of this machine for the guest, with the shared libraries that they load."""
+"""Copies programs of this machine into the guest, with the shared libraries that they load."""
 
 import re
 import shutil
@@ -14,9 +14,9 @@ MISSING = re.compile(r"^\s(\S+) => not found$", re.M)
 
 
 def copy(commands: Iterable[str], root: Path) -> None:
-    """Put commands, or programs by their path, into /sbin of a root directory.
+    """Copy commands, or programs by their path, into /sbin of a root directory.
 
-    Their libraries go where they are looked for.
+    Their libraries keep their paths.
     """
     for command in commands:
         program = packages.locate(command)

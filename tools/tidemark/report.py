@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the user sees. Everything goes to stderr: stdout carries only a command's result."""
+"""Messages to the user. They go to stderr: stdout carries only a command's result."""
 
 import sys
 import threading
@@ -14,7 +14,7 @@ CLEAR_LINE = "\r\x1b[K"
 
 
 class Failure(Exception):
-    """An expected failure: one line that says what is wrong, and detail where it helps."""
+    """An expected failure: one line with the reason, and detail where it helps."""
 
     def __init__(self, message: str, detail: Iterable[str] = ()) -> None:
         super().__init__(message)

@@ -15,9 +15,9 @@ LEVELS = 3
 
 @contextmanager
 def directory(parent: Path) -> Iterator[Path]:
-    """A directory beside its destination, gone at the end; call with the build lock held.
+    """A directory beside its destination, removed at the end; call with the build lock held.
 
-    What a killed run left behind goes first.
+    Remove the files of a killed run first.
     """
     parent.mkdir(parents=True, exist_ok=True)
     for stale in parent.glob(f"{PREFIX}*"):
@@ -55,7 +55,7 @@ def _is_nested(value: dict[str, Any] | list[Any]) -> bool:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The record, or an empty one when there is none or it was cut short."""
+    """The record, or an empty one if there is none or it is truncated."""
     try:
         content = json.loads(path.read_text())
     except (FileNotFoundError, ValueError):

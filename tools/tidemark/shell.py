@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An interactive shell in the guest."""
+"""Opens an interactive shell in the guest."""
 
 import argparse
 
@@ -16,5 +16,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     base, image = guest.built(args)
     machine = guest.machine(args, image, base, "shell", ("loglevel=5",))
-    progress("booting; Ctrl-A X leaves")
+    progress("booting; press Ctrl-A X to leave")
     return vm.attach(machine)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The forms in which a kernel's source can be given, and how each is unpacked.
+"""The forms of a kernel's source: a tree, a git checkout or a tarball, and how to unpack each.
 
-None of them is ever written to.
+They are only read.
 """
 
 import hashlib
@@ -23,17 +23,17 @@ CHUNK = 1 << 20
 
 
 class Source(Protocol):
-    """Where a base comes from. The key tells it from any other content."""
+    """The source of a base. The key identifies its content."""
 
     @property
     def key(self) -> str: ...
 
     @property
     def origin(self) -> str:
-        """What to call it in messages and records."""
+        """The name of the source in messages and records."""
 
     def makefile(self) -> str | None:
-        """The top Makefile, where it can be had without unpacking."""
+        """The top Makefile, if it can be read without unpacking."""
 
     def unpack(self, into: Path) -> Path:
         """Unpack below an empty directory, and return the top of the kernel tree."""
@@ -51,7 +51,7 @@ class Tarball:
     def unpack(self, into: Path) -> Path:
         program = TARBALLS[self.path.suffix]
         packages.require(["tar", program])
-        # xz splits the work where the archive allows for it.
+        # xz uses all CPUs if the archive allows it.
         decompress = "xz -T0" if program == "xz" else program
         options = [] if program == "tar" else ["--use-compress-program", decompress]
         process.output(
@@ -65,7 +65,7 @@ class Tarball:
 
 @dataclass(frozen=True)
 class Checkout:
-    """The commit that a git checkout is at; what is not committed stays out."""
+    """The checked-out commit of a git checkout, without uncommitted changes."""
 
     path: Path
     commit: str
@@ -83,7 +83,7 @@ class Checkout:
 
     def unpack(self, into: Path) -> Path:
         if git(self.path, "status", "--porcelain", "--untracked-files=no"):
-            warning(f"{self.path} has changes that are not committed: they are left out")
+            warning(f"{self.path} has uncommitted changes: they are left out")
         top = into / "linux"
         top.mkdir()
         archive = [*git_command(self.path), "archive", "--format=tar", self.commit]
@@ -110,18 +110,18 @@ class Directory:
 
 
 def of_package(package: str, version: str, tarball: Path) -> Source:
-    """The tarball of a package, whose version tells its content."""
+    """The tarball of a package, whose version identifies its content."""
     if not tarball.is_file():
         raise Failure(f"package {package} {version} is there, but {tarball} is not")
     return Tarball(tarball, f"{package}={version}", f"{package} {version}")
 
 
 def at_path(path: Path) -> Source:
-    """What LINUX= points at."""
+    """The source at LINUX=."""
     if path.is_file():
         if path.suffix not in TARBALLS:
             known = " ".join(TARBALLS)
-            raise Failure(f"LINUX={path}: not a tarball that is known here ({known})")
+            raise Failure(f"LINUX={path}: not a tarball of a known kind ({known})")
         return Tarball(path, f"tar:{_digest(path)}", str(path))
     if (path / ".git").exists():
         packages.require(["git", "tar"])
@@ -131,12 +131,12 @@ def at_path(path: Path) -> Source:
     for product in BUILT:
         if (path / product).exists():
             raise Failure(f"LINUX={path}: not clean (it has {product}): run `make mrproper` there")
-    with working(f"looking through {path}"):
+    with working(f"checking {path}"):
         return Directory(path, f"dir:{_fingerprint(path)}")
 
 
 def git_command(path: Path) -> list[str | Path]:
-    """Git on a checkout that may be another user's; nothing that it configures is run."""
+    """Git on a checkout that may be another user's; it runs no command that is configured there."""
     trust = ["-c", "safe.directory=*", "-c", "core.fsmonitor=false"]
     return ["git", *trust, "-C", path]
 
@@ -154,7 +154,7 @@ def _digest(path: Path) -> str:
 
 
 def _fingerprint(top: Path) -> str:
-    """Tells one state of a tree from the next without reading its files."""
+    """A key of a tree's state, from the metadata of its files."""
     digest = hashlib.sha256()
     for path in sorted(_files(top)):
         state = path.lstat()

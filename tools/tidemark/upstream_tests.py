@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs upstream's own tests of cgroups and memory on the base and on the patched kernel.
+"""Runs upstream's cgroup and memory tests on the unpatched and on the patched kernel.
 
-The programs are the base's, in the same guest for both kernels. What passes on the base and fails
-on ours is run again on both: many of these tests are about time, and emulation makes that long.
+The guest has the unpatched kernel's programs for both kernels. A test that passes on the unpatched
+kernel and fails on the patched one runs again on both: many tests depend on time under emulation.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from .lock import hold
 from .report import Failure, progress, warning, working
 
 SELFTESTS = Path("tools/testing/selftests")
-# Those that need no shared library, no huge page file system and no minutes.
+# Tests that need no shared library, no huge page file system and no minutes.
 MM = (
     *("droppable", "ksm_functional_tests", "madv_populate", "map_fixed_noreplace", "map_populate"),
     *("mdwe_test", "mkdirty", "mlock2-tests", "mrelease_test", "mremap_dontunmap", "mremap_test"),
@@ -31,8 +31,8 @@ EXIT = "exit status"
 SKIPPED = 4
 TIMEOUT_SECONDS = 2400
 ROUNDS = 3
-NOTE = """Some of these fail now and then under emulation, on any kernel: what passed on the base
-and failed on ours was run again on both, and counts as failed if it never passed on ours."""
+NOTE = """Some of these fail now and then under emulation, on any kernel: tests that passed on
+upstream and failed on ours ran again on both, and count as failed if they never passed on ours."""
 
 Key = tuple[str, str]
 Outcomes = dict[Key, str]
@@ -40,7 +40,7 @@ Outcomes = dict[Key, str]
 
 @dataclass(frozen=True)
 class Row:
-    """A test case, and how it went in each round."""
+    """A test case and its result in each round."""
 
     key: Key
     base: list[str]
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     if args.pristine:
-        raise Failure("PRISTINE=1: this runs on both kernels in any case")
+        raise Failure("PRISTINE=1: this target always runs both kernels")
     tools = (*kbuild.TOOLS, *guest.TOOLS, *vm.TOOLS)
     packages.require(tools, bases.required_packages(args.base, args.linux))
     base = bases.obtain(args.base, args.linux)
@@ -72,12 +72,12 @@ def main(args: argparse.Namespace) -> int:
     rows = _rounds(machines, [f"{path.parent.name}/{path.name}" for path in built])
     print("\n".join(table(rows)))
     worse = [row for row in rows if row.is_worse]
-    print(f"{len(rows)} cases, {len(worse)} that pass on the base and fail on ours")
+    print(f"{len(rows)} cases, {len(worse)} that pass on upstream and fail on ours")
     return 1 if worse else 0
 
 
 def build_programs(base: Base, destination: Path, layout: Layout) -> None:
-    """Upstream's makefiles write beside their sources too: those are links in a tree of its own."""
+    """Upstream's makefiles also write beside the sources, which are links in a separate tree."""
     with hold(layout.build), scratch.directory(layout.build / "upstream") as draft:
         for name in ("mm", "scripts", "tools"):
             process.output(["cp", "-al", base.path / name, draft / name])
@@ -100,7 +100,7 @@ def generated(makefile: str) -> list[str]:
 
 
 def outcomes(lines: Iterable[str]) -> Outcomes:
-    """What a program's cases came to, and the program itself."""
+    """The results of a program's cases, and of the program itself."""
     found: Outcomes = {}
     program = ""
     for line in lines:
@@ -114,7 +114,7 @@ def outcomes(lines: Iterable[str]) -> Outcomes:
 
 
 def compare(rounds: Sequence[dict[str, Outcomes]]) -> list[Row]:
-    """One row for each case, in the order of the first round; `-` is for no result at all."""
+    """One row for each case, in the order of the first round; `-` stands for no result."""
     keys = dict.fromkeys(key for each in rounds for found in each.values() for key in found)
     rows = []
     for key in keys:
@@ -142,12 +142,12 @@ def _rounds(machines: dict[str, vm.Machine], programs: Sequence[str]) -> list[Ro
         programs = sorted({row.key[0] for row in rows if row.is_worse})
         if not programs:
             break
-        progress(f"passed on the base, failed on ours: {', '.join(programs)}")
+        progress(f"passed on upstream, failed on ours: {', '.join(programs)}")
     return rows
 
 
 def _run(name: str, machine: vm.Machine, programs: Sequence[str]) -> Outcomes:
-    """A program that takes the guest down has failed; those after it run in another one."""
+    """A program that crashes the guest has failed; the next ones run in a new guest."""
     found: Outcomes = {}
     while programs:
         results, ended = _boot(name, machine, programs)
@@ -157,14 +157,14 @@ def _run(name: str, machine: vm.Machine, programs: Sequence[str]) -> Outcomes:
         last = begun(results)
         if last not in programs:
             raise Failure(f"the guest ({name}) ended before the first test")
-        warning(f"{name}: {last} took the guest down")
+        warning(f"{name}: {last} crashed the guest")
         found[last, EXIT] = "FAIL"
         programs = programs[programs.index(last) + 1 :]
     return found
 
 
 def begun(results: Sequence[str]) -> str:
-    """The program that was the last to begin."""
+    """The program that started last."""
     names = [line.removeprefix("program ") for line in results if line.startswith("program ")]
     return names[-1] if names else ""
 
@@ -180,7 +180,7 @@ def _boot(name: str, machine: vm.Machine, programs: Sequence[str]) -> tuple[list
 
 
 def _name(result: re.Match[str]) -> str:
-    """Of a case that is skipped, some tell the name after the word that says so."""
+    """Some programs print a skipped case's name after the word SKIP."""
     return result["name"].strip() or (result["directive"] or "").partition(" ")[2]
 
 

@@ -11,7 +11,7 @@ NOBODY = "a variant"
 
 
 def of(options: Collection[str]) -> dict[str, frozenset[str]]:
-    """The options that each variant turns on; an option's KUnit tests go with it."""
+    """The options that each variant turns on, with their KUnit tests."""
     features = sorted(option for option in options if not option.endswith(TEST))
     wanted = {"none": frozenset[str](), "all": frozenset(options)}
     for feature in features:
@@ -27,7 +27,7 @@ def of(options: Collection[str]) -> dict[str, frozenset[str]]:
 def wishes(
     fragments: Mapping[str, Wish], ours: Collection[str], chosen: Collection[str]
 ) -> dict[str, Wish]:
-    """What the fragments ask for, but of our options the chosen ones, and no others.
+    """The options of the fragments, with only the chosen ones of ours.
 
     Options of ours that the kernel does not have yet must not be among `ours`.
     """

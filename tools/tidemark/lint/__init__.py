@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Looks for what a maintainer would complain about. Each finding has a file, a line and a tool.
+"""Runs the checks that a maintainer would run. Each finding has a file, a line and a tool.
 
-What is allowed all the same is in lint/allowed.txt, with the reason.
+The exceptions are in lint/allowed.txt, each with its reason.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     if args.pristine:
-        raise Failure("PRISTINE=1: the unpatched base has nothing of ours to look at")
+        raise Failure("PRISTINE=1: the unpatched kernel has no patches to check")
     names = args.only.split(",") if args.only else list(CHECKS)
     if unknown := [name for name in names if name not in CHECKS]:
         raise Failure(f"--only {unknown[0]}: no such check; there is: {', '.join(CHECKS)}")

@@ -13,7 +13,7 @@ from .finding import Finding
 from .subject import Subject
 
 NAME = "checkpatch"
-# Nobody has signed the series off yet, and the mails are in no git repository.
+# The sender adds the Signed-off-by later, and the mails are in no git repository.
 OPTIONS = ("--strict", "--no-signoff", "--terse", "--show-types", "--showfile", "--no-summary")
 LINE = re.compile(r"^(?P<file>[^:]*):(?P<line>\d+): (?P<text>(?:ERROR|WARNING|CHECK):.*)$")
 
@@ -28,7 +28,7 @@ def _run(subject: Subject, mail: Path) -> list[Finding]:
     script = subject.tree.path / "scripts" / "checkpatch.pl"
     argv = ["perl", str(script), *OPTIONS, "--color=never", str(mail)]
     told = tool.run(argv, subject.tree.path)
-    # What is about the message has no file.
+    # A finding about the message has no file.
     return [
         replace(finding, file=finding.file or mail.name)
         for finding in tool.findings(NAME, told, line=LINE)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The kernel's own semantic patches, in report mode, on our own C files.
 
-Only these: upstream's large files take minutes with each script, for what coccicheck tells anyway.
+Upstream's files are left out: the large ones take minutes with each script.
 """
 
 import re
@@ -33,7 +33,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 def _run(subject: Subject, script: Path) -> list[Finding]:
     text = script.read_text(errors="replace")
-    # Debian's coccinelle comes without the compiler that scripts in OCaml take.
+    # Debian's coccinelle lacks the compiler that OCaml scripts need.
     if not REPORT.search(text) or OCAML.search(text):
         return []
     top = subject.tree.path
@@ -42,7 +42,7 @@ def _run(subject: Subject, script: Path) -> list[Finding]:
     try:
         told = tool.run(argv, top, timeout=SECONDS)
     except Failure as error:
-        # A script may be for a later coccinelle; the others still have something to say.
+        # A script may need a later coccinelle; the others still run.
         warning(f"coccinelle: {script.relative_to(top)} was not used: {error.message}")
         return []
     return [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a tool says of the tree and does not say of the base."""
+"""A tool's findings in the patched tree that it does not have in the unpatched one."""
 
 import hashlib
 from collections import Counter
@@ -25,7 +25,7 @@ def beyond(base: Iterable[Message], ours: Iterable[Message]) -> Iterator[Finding
 def of_base(
     record: Path, parts: Sequence[str], ask: Callable[[], Iterable[Message]]
 ) -> list[Message]:
-    """The base says the same each time that the parts are the same: it is asked once."""
+    """The findings in the base depend on these parts only, so they are kept."""
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     kept = scratch.read_json(record)
     if kept.get("key") != key:
@@ -37,7 +37,7 @@ def of_base(
 
 
 def message(finding: Finding, top: Path) -> Message:
-    """A finding with the line of source that it is about."""
+    """A finding with its source line."""
     try:
         lines = (top / finding.file).read_text(errors="replace").splitlines()
         return finding, lines[finding.line - 1].strip() if finding.line else ""
@@ -46,5 +46,5 @@ def message(finding: Finding, top: Path) -> Message:
 
 
 def _key(finding: Finding, source: str) -> tuple[str, str, str]:
-    """A message is the same as on the base when it is about the same line, wherever that is."""
+    """A finding is an old one if the base has it for the same text, at any line number."""
     return finding.file, finding.text, source

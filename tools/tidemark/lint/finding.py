@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a check complains about, and the list of what it may complain about, with reasons."""
+"""The findings of a check, and the list of allowed findings with their reasons."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ SEPARATOR = " | "
 
 @dataclass(frozen=True, order=True)
 class Finding:
-    """The line is 0 where the file as a whole is meant."""
+    """Line 0 stands for the whole file."""
 
     tool: str
     file: str
@@ -27,7 +27,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Allowance:
-    """Findings of one tool, in files of a pattern, with a text that an expression finds."""
+    """Findings of one tool whose file matches a pattern and whose text matches an expression."""
 
     tool: str
     files: str
@@ -62,7 +62,7 @@ def read_allowed(path: Path) -> list[Allowance]:
 def split(
     findings: Iterable[Finding], allowed: Sequence[Allowance]
 ) -> tuple[list[Finding], list[Finding]]:
-    """Those that nothing covers, and those that something does."""
+    """The findings that are not allowed, and those that are."""
     refused: list[Finding] = []
     excused: list[Finding] = []
     for finding in sorted(set(findings)):

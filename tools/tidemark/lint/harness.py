@@ -35,7 +35,7 @@ def files(layout: Layout) -> list[Path]:
 
 
 def shell_scripts(layout: Layout) -> list[Path]:
-    """Files that begin like one; the shell that runs them is told in them."""
+    """Files whose first line names a shell."""
     return [path for path in files(layout) if _is_shell(path)]
 
 
@@ -45,9 +45,9 @@ def _is_shell(path: Path) -> bool:
 
 
 def _ruff(top: Path, named: Callable[[str], str]) -> Iterator[Finding]:
-    """Debian 12 has no package of it, so a machine may well be without."""
+    """Debian 12 has no package of it, so it is optional."""
     if not packages.locate("ruff"):
-        warning("ruff is not on this machine: the harness was not looked at with it")
+        warning("ruff is not installed: the harness was not checked with it")
         return
     common = ["--config", "tidemark/ruff.toml", "--no-cache", "tidemark"]
     told = tool.run(["ruff", "check", "--output-format=json", "--quiet", *common], top)

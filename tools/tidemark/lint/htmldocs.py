@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The kernel's own htmldocs, of the directories with documents that the series touches.
+"""Runs the kernel's htmldocs on the directories with documents that the series touches.
 
-Documents in other directories are not there then: what it says of the base as well is not new.
+Documents in other directories are missing then; findings that the base has too are no findings.
 """
 
 import re
@@ -22,7 +22,7 @@ TOP = "Documentation"
 WARNING = re.compile(
     r"^(?P<file>/\S+?\.rst)(?::(?P<line>\d+))?: (?:WARNING|ERROR|CRITICAL|SEVERE): (?P<text>.+)$"
 )
-# Debian's own, which belong together.
+# Debian's packages, whose versions fit.
 PROGRAMS = ("SPHINXBUILD=/usr/bin/sphinx-build", "PYTHON3=/usr/bin/python3")
 SECONDS = 1200
 
@@ -40,7 +40,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def directories(paths: Iterable[str]) -> list[str]:
-    """Those below Documentation/ that htmldocs is to be told."""
+    """The directories below Documentation/ to pass to htmldocs."""
     found = (Path(path).parts for path in paths)
     return sorted({parts[1] for parts in found if parts[0] == TOP and len(parts) > 2})
 
@@ -55,7 +55,7 @@ def read(told: str, top: Path) -> Iterator[Message]:
 
 
 def _messages(subject: Subject, tree: Tree, names: list[str]) -> list[Message]:
-    """A document that was built before would not be looked at again."""
+    """Sphinx does not check a document again that it has already built."""
     out = subject.layout.build / "docs"
     with lock.hold(subject.layout.build):
         shutil.rmtree(out, ignore_errors=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Our Kconfig symbols: complete, turned on somewhere, used, and documented."""
+"""Checks that our Kconfig symbols are complete, turned on in a fragment, used and documented."""
 
 import re
 from collections.abc import Iterator
@@ -55,7 +55,7 @@ def _shape(symbol: Symbol) -> Iterator[str]:
         yield "has no `depends on`"
     lines = [line for line in text[1].splitlines() if line.strip()] if text else []
     if len(lines) < LEAST_HELP_LINES or not UNSURE.search(lines[-1]):
-        yield f"has no help text of {LEAST_HELP_LINES} lines that ends with what to say if unsure"
+        yield f"has no help text of {LEAST_HELP_LINES} lines that ends with `If unsure, say ...`"
     if symbol.name.endswith(TEST):
         if prompt and prompt[1].strip() != "if !KUNIT_ALL_TESTS":
             yield "has a prompt with KUNIT_ALL_TESTS too"

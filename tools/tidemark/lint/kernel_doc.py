@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Kernel-doc comments of our own files."""
+"""Checks the kernel-doc comments of our own files."""
 
 from collections.abc import Iterator
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""sparse and W=1 on what the series touches, against what they say of the base."""
+"""Runs sparse and W=1 on the files that the series touches, and drops the base's own findings."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

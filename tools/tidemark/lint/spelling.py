@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""codespell on what is ours: files, messages, and the lines that hooks add."""
+"""Runs codespell on our text: files, messages, and the lines that hooks add."""
 
 import tempfile
 from collections.abc import Iterator

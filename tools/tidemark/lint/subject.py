@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is looked at: the series of one base, and the tree that it gives."""
+"""The subject of all checks: the series of one base, and its patched tree."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,11 +27,11 @@ class Subject:
 
     @property
     def overlay(self) -> list[str]:
-        """Files of ours: the tree has those that its hooks name, and no others."""
+        """Our files: the tree has those that its hooks name, and no others."""
         return sorted(path for hook in self.hooks for path in hook.overlay)
 
     def new_code(self) -> list[str]:
-        """C files of ours."""
+        """Our C files."""
         return [path for path in self.overlay if path.endswith(CODE)]
 
     def touched(self) -> list[str]:
@@ -39,7 +39,7 @@ class Subject:
         return sorted({diff.path for hook in self.hooks for diff in hook.diffs})
 
     def in_tree(self, path: str) -> str:
-        """A path that a tool printed, as it is in the kernel tree."""
+        """A path from a tool's output, relative to the kernel tree."""
         absolute = Path(path)
         if absolute.is_absolute() and absolute.is_relative_to(self.tree.path):
             return str(absolute.relative_to(self.tree.path))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Running a tool that prints findings, and reading `file:line: text` from what it prints."""
+"""Running a tool that prints findings, and reading `file:line: text` from its output."""
 
 import re
 import subprocess
@@ -20,7 +20,7 @@ def run(
     env: Mapping[str, str] | None = None,
     timeout: float | None = None,
 ) -> str:
-    """What the tool prints, on both streams; a status that means no finding is a failure."""
+    """The tool's output, on both streams; an unexpected status is a failure."""
     argv = list(argv)
     try:
         done = subprocess.run(

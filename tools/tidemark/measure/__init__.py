@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Benchmarks: what they are, how they run in the guest, and how their results are shown."""
+"""Benchmarks: their definitions, their runs in the guest, and the tables of their results."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a benchmark is: which guests it boots on which kernel, and how to read what they print."""
+"""The definition of a benchmark: its guests, their kernels, and the reader of their output."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ SAMPLE = re.compile(r"sample (\S+) (\S+) (.+)")
 
 @dataclass(frozen=True)
 class Variant:
-    """A column of the tables: one of the two kernels, and what is set there."""
+    """A column of the tables: one of the two kernels, and its settings."""
 
     name: str
     pristine: bool = False
@@ -22,7 +22,7 @@ class Variant:
 
 BASE = Variant("base", pristine=True)
 PATCHED = Variant("patched")
-# The base once more: what differs then is noise.
+# The unpatched kernel once more: a difference to it is noise.
 AGAIN = Variant("again", pristine=True)
 
 
@@ -38,7 +38,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Posting:
-    """What the old posting tells, and figures of it by the row that they stand beside."""
+    """The source of the old series' figures, and these figures by row."""
 
     source: str
     figures: Mapping[str, str] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Posting:
 
 @dataclass(frozen=True)
 class Reading:
-    """What one boot measured: for each row of a variant its unit and values, and its curves."""
+    """The results of one boot: for each row of a variant its unit and values, and its curves."""
 
     rows: dict[tuple[str, str], tuple[str, list[float]]] = field(default_factory=dict)
     curves: dict[tuple[str, str], list[tuple[float, float]]] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Reading:
 
 
 def read_figures(variant: str, setting: str, lines: Sequence[str]) -> Reading:
-    """`figure VALUE UNIT ROW` and `sample X Y CURVE`; anything else is an error of the guest's."""
+    """`figure VALUE UNIT ROW` and `sample X Y CURVE`; any other line is an error of the guest."""
     reading = Reading()
     prefix = f"{setting}: " if setting else ""
     for line in lines:
@@ -72,18 +72,18 @@ def read_figures(variant: str, setting: str, lines: Sequence[str]) -> Reading:
             else:
                 raise ValueError
         except ValueError as error:
-            text = f"the guest printed something else than a result: {line}"
+            text = f"the guest printed a line that is no result: {line}"
             raise Failure(text) from error
     return reading
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Boots each variant in each setting so many times, and puts the results into one table.
+    """Boots each variant in each setting several times, and collects the results in one table.
 
     Under icount, guest time counts instructions; otherwise the guest has a slow disk, and time
-    is the host's. The headline is a pattern for the rows that the report plots. What reads the
-    results may fill further columns than those of the variants.
+    is the host's. The headline is a pattern for the rows that the report plots. The reader of
+    the results may add columns to those of the variants.
     """
 
     name: str

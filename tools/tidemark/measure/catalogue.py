@@ -15,7 +15,7 @@ BENCHMARKS = (
 
 
 def named(name: str) -> tuple[Benchmark, ...]:
-    """The benchmark of that name, or all for none."""
+    """The benchmark of that name; all benchmarks if the name is empty."""
     if not name:
         return BENCHMARKS
     found = tuple(benchmark for benchmark in BENCHMARKS if benchmark.name == name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the memory controller itself costs (Balbir Singh's posting, 2007)."""
+"""The cost of the memory controller itself (Balbir Singh's series, 2007)."""
 
 from .benchmark import MEMORY_DISK, Benchmark, Posting, Setting
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Dirty limits: what they cost, and what they are for (Greg Thelen's postings, 2010 and 2011)."""
+"""Dirty limits: their cost and their effect (Greg Thelen's series of 2010 and 2011)."""
 
 from collections.abc import Sequence
 
@@ -56,7 +56,7 @@ FAULTS = Benchmark(
 
 
 def read_scenario(variant: str, _: str, lines: Sequence[str]) -> Reading:
-    """What the scenario of `make run` prints; its limited writer has a column of its own."""
+    """Read the output of the scenario of `make run`; its limited writer has a separate column."""
     reading = Reading()
     for condition, rows in run.parse(lines).items():
         column = variant

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Waiting for memory, and the working set: many disks and 256 MiB (two postings of 2010)."""
+"""Waiting for memory, and the working set: many disks and 256 MiB (two series of 2010)."""
 
 from .benchmark import Benchmark, Posting, Setting, null_blk
 
-# More than fits into memory, and the same with few disks and many.
+# More data than memory, in equal amounts for few and for many disks.
 TOTAL_MIB = 320
 LRUS = {"classic": 0, "MGLRU": 1}
 DISK = ("gb=1", "irqmode=2", "completion_nsec=10000")
@@ -19,7 +19,7 @@ def _waiting(disks: int, lru: str) -> Setting:
     return _setting(f"{disks} disks, {lru}", disks, 50, *words)
 
 
-# Where writers lose more pages to each other than readers ever do.
+# The case in which writers lose more pages to each other than readers do.
 def _writers(lru: str) -> Setting:
     words = ("bench.mib=32", "bench.phases=w", f"bench.lru={LRUS[lru]}")
     return _setting(f"8 disks, 128 MiB, {lru}", 8, 50, *words, memory_mib=128)
@@ -59,15 +59,15 @@ PRESSURE = Benchmark(
     settings=(
         *(_beside("mixed", lru, 8, "bench.phases=wdr", "bench.anon=40") for lru in LRUS),
         *(_beside("order 3", lru, 6, "bench.phases=wdr", "bench.blocks=1") for lru in LRUS),
-        # The kernel's word on a kill is what is wanted here, and would fail the run.
+        # This benchmark wants OOM kills, whose message would fail the run.
         *(_beside("hogs", lru, 2, "bench.phases=o", "bench.hogs=4", "loglevel=3") for lru in LRUS),
     ),
     headline=".*: (writers|readers, caches dropped)(, direct reclaim|, of order 3.*)?|.*last kill",
 )
 
-# What the posting was about: what the disks give, and not what it costs to reclaim a page. With
-# faster ones, all that an emulated CPU can do is copy and reclaim; and reads that begin before the
-# last writes are on the disks get what is left of these.
+# The old series measured the throughput of disks, not the CPU time of reclaim. With faster disks,
+# copying and reclaim take all time of an emulated CPU; and reads that begin before the last writes
+# are on the disks get only the rest of the bandwidth.
 RATIO = Benchmark(
     name="ratio",
     title="parallel readers after writers, and after dropping caches (2010)",

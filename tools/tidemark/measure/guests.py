@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs a benchmark's guests: base and patched take turns, and every boot is a fresh one."""
+"""Runs a benchmark's guests: both kernels take turns, and every boot is a fresh one."""
 
 import itertools
 import os
@@ -20,19 +20,19 @@ from .benchmark import AGAIN, Benchmark, Reading, Setting, Variant
 from .results import Result
 
 TIMEOUT_SECONDS = 900
-# What would make one boot differ from the next, or tick in the background.
+# Options that make boots differ, or run periodic work in the background.
 STEADY = (
     *("loglevel=4", "kunit.enable=0", "nowatchdog", "nokaslr", "norandmaps"),
     *("random.trust_cpu=0", "transparent_hugepage=never"),
 )
 STEADY_TO = 0.002
-# Under icount another size of memory gives each boot another layout, and its own timing.
+# Under icount, a different memory size gives each boot a different layout and timing.
 SEED_MIB = 2
 
 
 @dataclass(frozen=True)
 class Kernels:
-    """What is compared: the base's image, and ours unless the base is alone."""
+    """The images to compare: the unpatched one, and ours unless PRISTINE=1 excludes it."""
 
     base: Base
     pristine: Image
@@ -62,13 +62,13 @@ class _Boot:
 
 
 def run(benchmark: Benchmark, kernels: Kernels, boots: int, jobs: int) -> Result:
-    """Measure, with several guests at a time where their clock is not the host's."""
+    """Measure; several guests run at a time if their clock is not the host's."""
     begun = time.monotonic()
     place = REPOSITORY.build / "guest" / f"{kernels.base.label}-bench-{benchmark.name}"
     place.mkdir(parents=True, exist_ok=True)
     initramfs = _initramfs(benchmark, place) if benchmark.icount else None
     queue = list(_boots(benchmark, boots))
-    # What counts instructions repeats to the last of them, or something of the host's got in.
+    # A guest that counts instructions repeats exactly, unless the host disturbs it.
     repeated = [replace(queue[0], repeated=True)] if benchmark.icount else []
     readings: list[Reading] = []
     count = len(queue) + len(repeated)
@@ -90,7 +90,7 @@ def run(benchmark: Benchmark, kernels: Kernels, boots: int, jobs: int) -> Result
     again = readings.pop() if repeated else None
     differs = results.difference(readings[0], again) if again else None
     if differs and differs > STEADY_TO:
-        warning(f"{benchmark.name}: a boot differs by {differs:.2%} when it is repeated")
+        warning(f"{benchmark.name}: repeated boots differ by {differs:.2%} when it is repeated")
     about = {
         "release": kernels.pristine.release,
         "origin": kernels.base.origin,
@@ -102,7 +102,7 @@ def run(benchmark: Benchmark, kernels: Kernels, boots: int, jobs: int) -> Result
 
 
 def _workers(benchmark: Benchmark, jobs: int) -> ThreadPoolExecutor:
-    """Under icount, each keeps to one of the host's CPUs, and so does the QEMU that it starts.
+    """Under icount, each thread and the QEMU that it starts stay on one of the host's CPUs.
 
     QEMU's main loop, when it runs beside the emulation, may run the guest's timers in its place,
     and takes a CPU's turn away from it then: in a guest with 16, a boot in six went its own way.
@@ -114,7 +114,7 @@ def _workers(benchmark: Benchmark, jobs: int) -> ThreadPoolExecutor:
 
 
 def _boots(benchmark: Benchmark, boots: int) -> Iterator[_Boot]:
-    """Variants take turns, so that a machine that grows slower or faster meets all alike."""
+    """Variants take turns, so that a change in the host's speed affects all alike."""
     for seed in range(1, boots + 1):
         for setting in benchmark.settings:
             for variant in benchmark.variants:
@@ -161,7 +161,7 @@ def _steady_machine(benchmark: Benchmark, boot: _Boot, image: Image, initramfs: 
 
 
 def _initramfs(benchmark: Benchmark, place: Path) -> Path:
-    """Only what this benchmark runs: its guests may have little memory."""
+    """Only the programs of this benchmark: its guests may have little memory."""
     root = guest.new_root(place, ["bench/bench"])
     guest.build_program(f"bench/{benchmark.program}", root)
     commands = [_path_of(command) for command in benchmark.commands]
@@ -174,7 +174,7 @@ def _initramfs(benchmark: Benchmark, place: Path) -> Path:
 
 
 def _path_of(command: str) -> str:
-    """The compiler proper is not on any PATH."""
+    """The compiler proper is in no directory of PATH."""
     if command != "cc1":
         return command
     return process.output(["gcc", f"-print-prog-name={command}"]).strip()

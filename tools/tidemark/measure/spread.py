@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Medians, their spread, and ratios that are only told where the spread allows it."""
+"""Medians, their spread, and ratios that are printed only if the spread allows it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-# Where the noise is larger than this, "no difference" would claim too much.
+# If the noise is larger than this, "no difference" would claim too much.
 FINE = 0.01
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The median of what several boots measured, and (largest - smallest) / median."""
+    """The median of several boots, and (largest - smallest) / median."""
 
     median: float
     spread: float | None
@@ -19,7 +19,7 @@ class Summary:
 
     @property
     def noise(self) -> float | None:
-        """How far off the median may be: the fewer boots, the less of the spread they saw."""
+        """The error bound of the median: fewer boots show less of the spread."""
         if self.spread is None:
             return None
         return self.spread * (1 + 2 / (self.count - 1))
@@ -36,17 +36,17 @@ def summary(values: Sequence[float]) -> Summary:
 
 
 def noise(base: Summary, ours: Summary) -> float | None:
-    """How far off a ratio may be."""
+    """The error bound of a ratio."""
     if base.noise is None or ours.noise is None:
         return None
     return max(base.noise, ours.noise)
 
 
 def ratio(base: Summary, ours: Summary) -> float | None:
-    """Ours to the base's: 1 where the two do not differ, None where nothing can be said.
+    """Patched to unpatched: 1 if the two do not differ, None if the noise hides the ratio.
 
-    A difference that is no larger than the noise is not told. A half differs from 1 as much
-    as twice does.
+    A difference no larger than the noise is not printed. The ratios 0.5 and 2 differ from 1
+    equally.
     """
     limit = noise(base, ours)
     if limit is None or base.median == 0 or ours.median == 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Flush thresholds: their cost and their precision (Yosry Ahmed's posting, 2023)."""
+"""Flush thresholds: their cost and their precision (Yosry Ahmed's series, 2023)."""
 
 from .benchmark import BASE, PATCHED, Benchmark, Posting, Setting, Variant
 
