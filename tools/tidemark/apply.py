@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Applying hooks with GNU patch: exactly, or not at all, and with a name for what went wrong."""
+"""Applies hooks with GNU patch, without fuzz, and names the hunks that fail."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ from .hooks import FileDiff, Hook
 from .report import Failure, progress
 
 COMMAND = ("patch", "--forward", "--batch", "--no-backup-if-mismatch", "-r", "-", "-p1")
-# What patch itself would put up with.
+# The fuzz that patch itself would accept.
 USUAL_FUZZ = 2
 FAILED = re.compile(r"^Hunk #(\d+) FAILED", re.M)
 MOVED = re.compile(r"^Hunk #(\d+) succeeded at (\d+) \(offset (-?\d+) lines?\)", re.M)
@@ -55,12 +55,12 @@ def _patch(diff: FileDiff, stage: Path, *options: str) -> tuple[int, str]:
 
 
 def _failure(hook: Hook, diff: FileDiff, stage: Path, told: str) -> Failure:
-    """Name each hunk that failed, and the fuzz with which it would have gone in."""
+    """Name each hunk that failed, and the fuzz that it would need."""
     where = f"{hook.source}: {diff.path}"
     failed = [int(number) for number in FAILED.findall(told)]
     if not failed:
         if "previously applied" in told:
-            return Failure(f"{where}: hunk 1 is in the base already", [_at(hook, diff, 1)])
+            return Failure(f"{where}: hunk 1 is already in the base", [_at(hook, diff, 1)])
         return Failure(f"{where}: patch gives up", told.splitlines())
     _, retried = _patch(diff, stage, f"--fuzz={USUAL_FUZZ}", "--dry-run")
     needed = {int(number): fuzz for number, fuzz in FUZZY.findall(retried)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The base: the pristine kernel source that the hooks are for. Prints where it was unpacked."""
+"""Unpacks the base, the kernel source that the patches are for. Prints its path."""
 
 import argparse
 import hashlib
@@ -20,7 +20,7 @@ DEFAULT = "6.12"
 
 @dataclass(frozen=True)
 class Recipe:
-    """What bases/<name>/recipe says. The suite has the package where the machine's own may not.
+    """The content of bases/<name>/recipe. The suite has the package if the machine's own does not.
 
     A cycle of locks that lockdep finds in this base is as lockdep.parse() takes it.
     """
@@ -76,7 +76,7 @@ def read_recipe(name: str, layout: Layout = REPOSITORY) -> Recipe:
 
 
 def required_packages(name: str, linux: Path | None, layout: Layout = REPOSITORY) -> list[str]:
-    """What obtain() will need, so that a command can ask for all that it misses at once."""
+    """The packages that obtain() needs, so that a command can name all missing ones at once."""
     if linux:
         return []
     recipe = read_recipe(name, layout)
@@ -109,14 +109,14 @@ def _given(name: str, linux: Path) -> tuple[Base, sources.Source]:
 
 
 def _from_later_suite(recipe: Recipe, layout: Layout) -> bool:
-    """What the machine has of its own comes first, installed or not."""
+    """The machine's own package has precedence, installed or not."""
     if not recipe.suite or packages.installed_version(recipe.package):
         return False
     return bool(archive.kept(recipe.package, layout)) or not packages.known(recipe.package)
 
 
 def _packaged(recipe: Recipe, layout: Layout) -> tuple[Base, sources.Source]:
-    """Whichever point release is there already will do; otherwise the archive's current one."""
+    """Use any point release that is installed; otherwise the archive's current one."""
     if _from_later_suite(recipe, layout):
         otherwise = f"LINUX= takes a kernel tree, git checkout or tarball of {recipe.name}.y"
         wanted = archive.Wanted(recipe.package, recipe.suite, otherwise)
@@ -131,7 +131,7 @@ def _packaged(recipe: Recipe, layout: Layout) -> tuple[Base, sources.Source]:
         raise Failure(f"package {recipe.package} is still not installed")
     source = sources.of_package(recipe.package, version, tarball)
     name = recipe.name
-    # A kernel's build takes no path with a colon in it, and a plus sign means something to sed.
+    # A kernel's build fails in a path with a colon, and sed interprets a plus sign.
     directory = f"{name}-{re.sub('[^A-Za-z0-9.~-]', '_', version)}"
     base = Base(name, name, "", recipe.package, version, source.origin, source.key, Path(directory))
     return base, source

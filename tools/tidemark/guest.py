@@ -22,7 +22,7 @@ TOOLS = (
 )
 HERE = Path(__file__).resolve().parent / "guest"
 SELFTEST = re.compile(r"tools/testing/selftests/(?P<suite>[^/]+)/(?P<name>test_\w+)\.c")
-# Owner, device and inode numbers do not depend on where it is made.
+# Owner, device and inode numbers do not depend on the machine.
 ARCHIVE = ("--format=newc", "--owner=0:0", "--reproducible")
 BUSYBOX = Path("/bin/busybox")
 SCRIPTS = ("boot", "kselftests", "run", "shell", "test", "upstream", "v1")
@@ -37,7 +37,7 @@ SOURCE_DIRECTORIES = ("block", "fs", "init", "ipc", "kernel", "mm")
 
 
 def built(args: argparse.Namespace) -> tuple[Base, Image]:
-    """Have the packages, the base and the kernel that a command with a guest needs."""
+    """Prepare the packages, the base and the kernel that a command with a guest needs."""
     tools = (*kbuild.TOOLS, *TOOLS, *vm.TOOLS)
     packages.require(tools, bases.required_packages(args.base, args.linux))
     base = bases.obtain(args.base, args.linux)
@@ -108,7 +108,7 @@ def build_selftest(source: Path, suite: str, name: str, destination: Path) -> No
 
 
 def new_root(place: Path, scripts: Iterable[str]) -> Path:
-    """A root directory with busybox, init and what init may run."""
+    """A root directory with busybox, init and the programs that init runs."""
     root = place / "root"
     if root.exists():
         shutil.rmtree(root)
@@ -140,7 +140,7 @@ def _initramfs(place: Path, source: Path, layout: Layout, add: Callable[[Path], 
 
 
 def pack(root: Path, archive: Path) -> Path:
-    """The same files give the same archive: under icount, unpacking another makes another boot."""
+    """The same files give the same archive: under icount, a different archive changes the boot."""
     found = sorted(root.rglob("*"))
     for path in found:
         os.utime(path, (0, 0), follow_symlinks=False)
@@ -164,7 +164,7 @@ def _slow_disk(path: Path) -> Path:
 
 
 def _source_tarball(base: Base, layout: Layout) -> Path:
-    """Part of the base's own source. The guest unpacks it from the disk without a file system."""
+    """Part of the base's own source. The guest unpacks it from a disk without a file system."""
     place = layout.build / "guest"
     archive = place / f"{base.label}-source.tar"
     stamp = archive.with_suffix(".json")

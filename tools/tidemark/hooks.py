@@ -102,7 +102,7 @@ def missing(base_name: str, layout: Layout) -> list[str]:
 
 
 def paths(base_name: str, layout: Layout) -> list[Path]:
-    """The files that the hooks for a base are read from."""
+    """The source files of a base's hooks."""
     found = []
     for directory in directories(layout):
         found.append(directory / MESSAGE)
@@ -177,7 +177,7 @@ def _message(path: Path, layout: Layout) -> tuple[str, str, tuple[str, ...]]:
     lines = rest.splitlines()
     kept = [line for line in lines if not line.startswith(KEY)]
     if len(kept) + len(files) != len(lines):
-        raise Failure(f"{name}: malformed patch: {KEY} lines belong into the last paragraph")
+        raise Failure(f"{name}: malformed patch: {KEY} lines belong in the last paragraph")
     for file in files:
         if not _is_plain(file):
             raise Failure(f"{name}: malformed patch: no path of an overlay file: {file!r}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The kernel's own makefiles, run outside of its source. All that they say goes to a log."""
+"""Runs the kernel's makefiles outside of its source. Their output goes to a log."""
 
 import os
 import platform
@@ -35,7 +35,7 @@ LAST_LINES = 20
 
 @dataclass(frozen=True)
 class Machine:
-    """What a kernel is for, and the prefix of the compiler where that is not this machine."""
+    """The architecture of a kernel, and the compiler's prefix if this machine is of another one."""
 
     arch: str = MACHINE
     cross: str = ""
@@ -56,7 +56,7 @@ def check_place(layout: Layout) -> None:
 
 
 class Kbuild:
-    """One build directory of one source. The lock's descriptor stays open in what make starts."""
+    """One build directory of one source. The processes that make starts inherit the lock."""
 
     def __init__(
         self, name: str, source: Path, layout: Layout, lock: int, machine: Machine = HERE
@@ -80,7 +80,7 @@ class Kbuild:
     def configure(
         self, wishes: Mapping[str, config.Wish], excepted: Sequence[str] | set[str] = ()
     ) -> dict[str, str]:
-        """Have a .config with what is wished for and nothing else, and return it."""
+        """Write a .config with the given options and no others, and return it."""
         fragment = self.out / "tidemark.config"
         fragment.write_text(config.merged(wishes))
         self.make(f"KCONFIG_ALLCONFIG={fragment}", "allnoconfig")
@@ -108,7 +108,7 @@ class Kbuild:
         return self.log.read_text(errors="replace").splitlines()
 
     def _failure(self, how: str, target: str) -> Failure:
-        """The first errors say what is wrong; the last lines say where make gave up."""
+        """The first errors are the cause; the last lines show where make stopped."""
         lines = self.lines()
         complaints = [line for line in lines if COMPLAINT.search(line)]
         detail = complaints[:FIRST_COMPLAINTS]
@@ -118,7 +118,7 @@ class Kbuild:
 
 
 class StepCount:
-    """How far a build is, from what its log has gained since the last look."""
+    """The progress of a build, from the new lines of its log."""
 
     def __init__(self, log: Path) -> None:
         self._log = log

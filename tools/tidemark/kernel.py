@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The kernel: configured from fragments, built outside of its source. Prints the image's path."""
+"""Builds the kernel outside of its source, configured from fragments. Prints the image's path."""
 
 import argparse
 import hashlib
@@ -39,7 +39,7 @@ def build(
     flavour: str = PLAIN,
     layout: Layout = REPOSITORY,
 ) -> Image:
-    """Build what changed since the last time, in one directory per base and flavour."""
+    """Build incrementally, in one directory per base and flavour."""
     kbuild.check_place(layout)
     packages.require(TOOLS)
     with lock.hold(layout.build) as descriptor:
@@ -101,7 +101,7 @@ class _Build:
             return self._result()
         afresh = last.get("lineage") != self._source.lineage and self._out.exists()
         if afresh:
-            progress(f"kernel {self._name}: another source than last time, so all is built anew")
+            progress(f"kernel {self._name}: the source has changed, rebuilding all files")
         self._kbuild.start(afresh)
         scratch.write_json(self._stamp, {"lineage": self._source.lineage})
         self._kbuild.configure(wishes, excepted)

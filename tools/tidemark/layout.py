@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where things lie in the repository and under build/."""
+"""The paths in the repository and under build/."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,7 @@ class Layout:
         return self.root / "kernel" / "configs"
 
     def relative(self, path: Path) -> str:
-        """Name a file in messages the way that the user would type it."""
+        """The name of a file in messages, as the user would type it."""
         return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
 
 

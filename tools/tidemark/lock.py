@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One process at a time may change what lies under build/."""
+"""A lock that lets one process at a time change the files under build/."""
 
 import fcntl
 import os
@@ -18,7 +18,7 @@ _held: dict[Path, int] = {}
 def hold(build: Path) -> Iterator[int]:
     """Take the lock, or wait for it; a step that runs inside another shares its lock.
 
-    Yields the descriptor: a child that inherits it keeps the lock for as long as it lives.
+    Yields the descriptor: a child that inherits it keeps the lock until it exits.
     """
     path = build / NAME
     if path in _held:
@@ -30,7 +30,7 @@ def hold(build: Path) -> Iterator[int]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            progress("waiting for another tidemark that works on build/ ...")
+            progress("waiting for another tidemark command that uses build/ ...")
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         _held[path] = descriptor
         try:

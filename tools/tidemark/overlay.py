@@ -37,7 +37,7 @@ def for_base(name: str, layout: Layout) -> dict[str, Path]:
 
 
 def copy(path: str, source: Path, stage: Path) -> None:
-    """Copy with the modes that git knows, whatever the umask was at checkout."""
+    """Copy with the modes that git knows, independent of the umask at checkout."""
     target = stage / path
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
@@ -63,7 +63,7 @@ def _found(layout: Layout) -> Iterator[tuple[str, str, Path]]:
 
 
 def _tracked(layout: Layout) -> list[str]:
-    """The files that git tracks, or would."""
+    """The files that git tracks, or would track."""
     packages.require(["git"])
     options = ("-z", "--cached", "--others", "--exclude-standard")
     tops = (*TOPS, layout.relative(layout.bases))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Shows what a dirty limit is for: the scenario of the per-memcg dirty limits posting of 2010."""
+"""Shows the effect of a dirty limit, in the scenario of the per-memcg dirty series of 2010."""
 
 import argparse
 import json
@@ -41,7 +41,7 @@ Row = Mapping[str, Any]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     vm.add_arguments(parser)
-    parser.add_argument("--repeats", type=int, default=5, help="of each condition (default: 5)")
+    parser.add_argument("--repeats", type=int, default=5, help="runs of each case (default: 5)")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -71,12 +71,12 @@ def record_path(label: str, layout: Layout = REPOSITORY) -> Path:
 
 
 def parse(lines: Iterable[str]) -> dict[str, list[Row]]:
-    """What the guest measured, by condition: `condition {json}` on each line."""
+    """The times that the guest measured, by condition: `condition {json}` on each line."""
     measured: dict[str, list[Row]] = {}
     for line in lines:
         condition, _, row = line.partition(" ")
         if condition not in CONDITIONS:
-            raise Failure(f"the guest printed something else than a result: {line}")
+            raise Failure(f"the guest printed a line that is no result: {line}")
         measured.setdefault(condition, []).append(json.loads(row))
     return measured
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The series for the mailing list: one mail per hook, with its files of ours, and a cover letter.
+"""Exports the patch series: one mail per hook, with its new files, and a cover letter.
 
 Prints how many lines of upstream's files it changes and, last, the directory with the mails.
 The git history that it is exported from has only the files that the series is about: blobs
@@ -36,12 +36,12 @@ class Series:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--signoff", default="", help="1: in the name of git's user, signed off")
+    parser.add_argument("--signoff", default="", help="1: from git's user, with a Signed-off-by")
 
 
 def main(args: argparse.Namespace) -> int:
     if args.pristine:
-        raise Failure("PRISTINE=1: the unpatched base has nothing of ours to export")
+        raise Failure("PRISTINE=1: the unpatched kernel has no patches to export")
     if args.signoff not in SWITCH:
         raise Failure(f"SIGNOFF={args.signoff}: expected 1, 0 or nothing")
     packages.require(TOOLS, bases.required_packages(args.base, args.linux))
@@ -52,8 +52,8 @@ def main(args: argparse.Namespace) -> int:
 
 
 def export(base: Base, signoff: bool = False, layout: Layout = REPOSITORY) -> Series:
-    """Make the mails, and have git am give the prepared tree from them before they are kept."""
-    # What is signed off stays when lint exports the series for itself.
+    """Make the mails, and keep them only if git am makes the prepared tree from them."""
+    # lint exports the series elsewhere, so that signed mails stay.
     place = layout.build / "series" / (f"{base.label}-signed" if signoff else base.label)
     with lock.hold(layout.build):
         prepared = tree.prepare(base, layout=layout)
@@ -122,7 +122,7 @@ def _commit_pristine(repository: Repository, read: Sequence[Hook], base: Base) -
 def _check(
     base: Base, read: Sequence[Hook], mails: Sequence[Path], prepared: Path, draft: Path
 ) -> None:
-    """Apply the mails themselves: that is all that the other side has."""
+    """Apply the mails themselves: recipients have nothing else."""
     repository = Repository(draft / "applied")
     _commit_pristine(repository, read, base)
     repository.apply_mails(mails)

@@ -25,19 +25,19 @@ NODES: dict[str, tuple[str, ...]] = {"test": (), "v1": ("numa=fake=4",)}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     vm.add_arguments(parser)
-    parser.add_argument("--only", default="", help="these kselftests, with commas; no KUnit suite")
-    parser.add_argument("--writes", type=int, default=0, help="values that test_memcg_knobs tries")
+    parser.add_argument("--only", default="", help="only these kselftests, with commas")
+    parser.add_argument("--writes", type=int, default=0, help="values that test_memcg_knobs writes")
     parser.add_argument(
         "--seconds",
         type=int,
         default=0,
-        help="how long test_watermark_wait kills tasks, on each of two LRUs",
+        help="seconds for which test_watermark_wait kills tasks, on each of two LRUs",
     )
 
 
 def main(args: argparse.Namespace) -> int:
     if args.pristine:
-        raise Failure("PRISTINE=1: the unpatched base has nothing of ours to test")
+        raise Failure("PRISTINE=1: the unpatched kernel has no patches to test")
     known = lockdep.parse(bases.read_recipe(args.base).lockdep)
     base, image = guest.built(args)
     timeout = TIMEOUT_SECONDS if args.flavour == kernel.PLAIN else DEBUG_TIMEOUT_SECONDS
@@ -51,7 +51,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def environment(writes: int, seconds: int) -> tuple[str, ...]:
-    """What the kernel does not know goes to init, and from there to the kselftests."""
+    """The kernel passes unknown parameters to init, which passes them to the kselftests."""
     asked = {"KNOB_WRITES": writes, "PRESSURE_SECONDS": seconds}
     return tuple(f"{name}={value}" for name, value in asked.items() if value)
 
@@ -92,7 +92,7 @@ def _boot(
 
 
 def _suite(cases: list[ktap.Case], what: str) -> list[ktap.Case]:
-    """No result at all is a failure too."""
+    """A boot without any result is a failure too."""
     return cases or [ktap.Case(f"{what}: any result", "FAIL")]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The prepared tree: base, hooks and overlay, made whole or not at all. Prints its path."""
+"""Prepares the patched tree from base, hooks and overlay, atomically. Prints its path."""
 
 import argparse
 import filecmp
@@ -111,7 +111,7 @@ class _Preparation:
         return digest.hexdigest()
 
     def _fill(self, stage: Path) -> None:
-        """Make the changed files, apart from the base: what fails here has touched nothing."""
+        """Make the changed files, apart from the base: a failure here leaves the tree unchanged."""
         for hook in self._hooks:
             apply.apply(hook, self._base.path, stage)
         for path, source in self._overlay.items():
@@ -133,7 +133,7 @@ class _Preparation:
         return sorted(changed)
 
     def _put(self, changed: Sequence[str], stage: Path, tree: Path) -> None:
-        """Replace the links to the base, keeping the time stamp of what is as it was last time."""
+        """Replace the links to the base, and keep the time stamps of unchanged files."""
         for path in changed:
             last = self._path / path
             target = tree / path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Running a kernel in QEMU: its console goes to a log, results come through a second serial port.
+"""Runs a kernel in QEMU: its console goes to a log, results come through a second serial port.
 
 A virtio port would be faster, but QEMU serves it in a thread of its own, and when that gets to it
 depends on the host: under icount, boots would differ.
@@ -24,7 +24,7 @@ DONE = "done "
 ICOUNT = ("-icount", "shift=1,sleep=off", "-rtc", "base=2024-01-01,clock=vm")
 ICOUNT_CPU = "max,-rdrand,-rdseed,-erms,-fsrm"
 # With five levels of page tables, the kernel forgets their number for a moment at boot, while it
-# looks at its CPU's features again: an interrupt at that moment is a wild access to KASAN.
+# checks its CPU's features again: an interrupt at that moment is a wild access to KASAN.
 TCG_CPU = "max,-la57"
 # Emulated CPUs' clocks agree. On a busy host the kernel takes a CPU that did not get to run for an
 # unstable TSC, and a scheduler whose clock changes under it may starve tasks from then on.
@@ -46,7 +46,7 @@ class Disk:
 
 @dataclass(frozen=True)
 class Machine:
-    """What to boot. The mode names the script in the guest's /tidemark that runs.
+    """The parameters of a boot. The mode names a script in the guest's /tidemark.
 
     With icount the guest's clock counts its instructions, and not the host's time. With threads
     each emulated CPU has one of its own; only a kernel without static keys lives through that.
@@ -66,7 +66,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the guest said. Without a status it never came to the end of its mode."""
+    """The guest's output. Without a status, it did not finish its mode."""
 
     results: list[str]
     console: list[str]
@@ -75,7 +75,7 @@ class Outcome:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cpus", type=int, default=2, help="virtual CPUs (default: 2)")
-    parser.add_argument("--kvm", action="store_true", help="use KVM in place of emulation")
+    parser.add_argument("--kvm", action="store_true", help="use KVM instead of emulation")
 
 
 def command(machine: Machine, *io: str) -> list[str]:

@@ -79,7 +79,7 @@ def _has_one_place(change: Change, base: Path) -> bool:
 
 
 def _fragments(subject: Subject) -> Iterator[Finding]:
-    """What Kconfig sources is what the series carries."""
+    """Kconfig sources the fragments that the series carries."""
     named = set(symbols.sourced(subject.layout))
     carried = {path for path in subject.overlay if Path(path).name.startswith("Kconfig")}
     for path in sorted(carried - named):
@@ -89,7 +89,7 @@ def _fragments(subject: Subject) -> Iterator[Finding]:
 
 
 def _maintainers(subject: Subject) -> Iterator[Finding]:
-    """Our MAINTAINERS has each file of ours, and a hook has what is in it."""
+    """Our MAINTAINERS has each file of ours, and a hook adds its lines."""
     path = subject.layout.root / "MAINTAINERS"
     if not path.is_file():
         yield Finding(NAME, path.name, 0, "not there, and files of ours need an entry")

@@ -14,14 +14,14 @@ from .catalogue import BENCHMARKS
 from .results import Result
 
 TOOLS = ("matplotlib",)
-# Debian's own: the python3 that runs this may be another, without Debian's packages.
+# Debian's Python: this one may be another, without Debian's packages.
 PYTHON = "/usr/bin/python3"
 STYLE = (
     "body { font: 15px/1.5 sans-serif; max-width: 75em; margin: 2em auto; padding: 0 1em }"
     " pre { font-size: 12px; line-height: 1.35; overflow-x: auto }"
     " svg { max-width: 100%; height: auto; display: block }"
 )
-# Bars that are longer would leave no room for the others.
+# Longer bars would leave no room for the others.
 MOST_NOISE = 0.5
 
 Chart = dict[str, Any]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Draws charts as SVG. A program of its own, for Debian's Python, which has matplotlib.
+"""Draws charts as SVG. A separate program, because only Debian's Python has matplotlib.
 
 Reads a list of charts (JSON) from stdin, writes a list of SVG documents (JSON) to stdout.
 """
@@ -30,7 +30,7 @@ def main() -> None:
     figure = importlib.import_module("matplotlib.figure")
     drawn = []
     for number, chart in enumerate(json.load(sys.stdin)):
-        # Names inside of one document must not meet those of the next.
+        # The names inside the documents must differ.
         matplotlib.rcParams["svg.hashsalt"] = str(number)
         drawn.append(_svg(DRAW[chart["kind"]](figure, chart)))
     json.dump(drawn, sys.stdout)

@@ -99,7 +99,7 @@ def load(file: Path) -> dict[str, Result]:
     try:
         return {name: _result(name, entry) for name, entry in record.items()}
     except (KeyError, TypeError) as error:
-        raise Failure(f"{file}: no results of this harness; remove it") from error
+        raise Failure(f"{file}: not a results file of this harness; remove it") from error
 
 
 def store(file: Path, results: Mapping[str, Result]) -> None:
@@ -108,7 +108,7 @@ def store(file: Path, results: Mapping[str, Result]) -> None:
 
 
 def without_curves(result: Result) -> Result:
-    """For a file that is read by people, and kept for ever."""
+    """For a file that people read, and that is kept in the repository."""
     return replace(result, curves=[])
 
 

@@ -15,7 +15,7 @@ LEGEND = (
     "spread times 1.5 for 5 boots, 1.7 for 4. ratio: to the unpatched kernel. A difference within\n"
     "the noise has none: 1 stands there where the noise is up to 1 %, ~ where it is more."
 )
-# At a ratio this near to 1, its difference from 1 is what matters.
+# A ratio this near to 1 is printed as its difference from 1.
 CLOSE = 0.1
 NOTHING = 0.00005
 
@@ -45,7 +45,7 @@ def table(benchmark: Benchmark, result: Result, chosen: Sequence[Row] | None = N
 
 
 def number(value: float) -> str:
-    """Four digits tell enough, and all those before the point are shown."""
+    """Four significant digits, and all digits before the point."""
     if value == 0 or abs(value) >= 1000:
         return f"{value:.0f}"
     return f"{value:.4g}"
@@ -58,7 +58,7 @@ def percent(value: float | None) -> str:
 
 
 def ratio_of(row: Row, variant: str) -> str:
-    """What the table says about a variant against the base."""
+    """The ratio column of a variant."""
     base = spread.summary(row.values["base"])
     ours = spread.summary(row.values[variant])
     if base.spread is None or ours.spread is None or base.median == 0 or ours.median == 0:

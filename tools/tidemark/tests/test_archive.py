@@ -41,7 +41,7 @@ class ArchiveTest(fake.Case):
         self.mirror = self.stand_in(archive, "mirror", mock.Mock(return_value=found))
         self.stand_in(packages, "installed_version", lambda _: None)
         self.stand_in(packages, "known", lambda _: False)
-        # What the sandbox of the tests' machine allows apt to do is none of their business.
+        # The tests must not depend on the rights that a sandbox gives to apt.
         self.stand_in(archive, "working", mock.MagicMock())
 
     def stand_in(self, module: object, name: str, value: object) -> object:
@@ -94,7 +94,7 @@ class ArchiveTest(fake.Case):
         return base.obtain("6.12", layout=self.layout)
 
     def assert_refused(self, *parts: str) -> Failure:
-        """Says what and what else there is, and leaves nothing."""
+        """The message names the package and the alternatives; no file is left."""
         with self.assertRaises(Failure) as caught:
             self.obtain_packaged()
         self.assert_fails(caught.exception, "linux-fake", SUITE, "LINUX=", *parts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the kernel's parser leaves to us: results without a name, and suites that fail."""
+"""Results that the kernel's parser does not handle: without a name, and of failed suites."""
 
 import json
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ import shutil, sys
 shutil.copy("parsed", sys.argv[2].removeprefix("--json="))
 """
 GOOD = {"name": "good", "status": "PASS"}
-# What the parser makes of a result that the plan announces and that does not come.
+# The parser's output for an announced result that is missing.
 MISSING = {"name": "", "status": "ERROR"}
 
 

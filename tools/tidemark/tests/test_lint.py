@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Findings: who finds what, what is allowed, and that nothing gets lost unnoticed."""
+"""Findings: their tools, the allowed ones, and that no hunk gets lost unnoticed."""
 
 import argparse
 import contextlib
