@@ -6,6 +6,7 @@ nodes, for the suite that is about nodes.
 """
 
 import argparse
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,6 +19,8 @@ from .report import Failure, failure, working
 
 TIMEOUT_SECONDS = 900
 DEBUG_TIMEOUT_SECONDS = 7200
+# A row of a program's table of tests: T(test_x) or { "test_x", test_x }.
+CASE = re.compile(r'^\t(?:T\(|\{ ")(test_\w+)', re.M)
 KUNIT = "kunit.enable=1"
 SUITES = {"test": (KUNIT,), "v1": (KUNIT, "kunit.filter_glob=watermark_wait")}
 NODES: dict[str, tuple[str, ...]] = {"test": (), "v1": ("numa=fake=4",)}
@@ -25,7 +28,7 @@ NODES: dict[str, tuple[str, ...]] = {"test": (), "v1": ("numa=fake=4",)}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     vm.add_arguments(parser)
-    parser.add_argument("--only", default="", help="only these kselftests, with commas")
+    parser.add_argument("--only", default="", help="only these kselftests (test_x or test_x.case), with commas")
     parser.add_argument("--writes", type=int, default=0, help="values that test_memcg_knobs writes")
     parser.add_argument(
         "--seconds",
@@ -58,17 +61,34 @@ def environment(writes: int, seconds: int) -> tuple[str, ...]:
 
 def boots(only: str, more: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:
     """The guest's modes with their parameters."""
-    if unknown := set(filter(None, only.split(","))) - {test["name"] for test in guest.selftests()}:
-        raise Failure(f"--only {min(unknown)}: no such kselftest")
     if not only:
         return {mode: (*suites, *NODES[mode], *more) for mode, suites in SUITES.items()}
-    chosen = only.split(",")
+    words = only.split(",")
+    for word in words:
+        _require(word)
+    chosen = list(dict.fromkeys(word.partition(".")[0] for word in words))
     modes = {"v1" if name.endswith("_v1") else "test" for name in chosen}
+    cases = [word for word in words if "." in word]
+    if cases:
+        more = (f"TEST_CASES={','.join(cases)}", *more)
     return {
-        mode: ("kunit.enable=0", f"tidemark.tests={only}", *NODES[mode], *more)
+        mode: ("kunit.enable=0", f"tidemark.tests={','.join(chosen)}", *NODES[mode], *more)
         for mode in SUITES
         if mode in modes
     }
+
+
+def _require(word: str) -> None:
+    """Refuse a program that is not there, and a case that its table of tests does not name."""
+    name, dot, case = word.partition(".")
+    found = {test["name"]: test.string for test in guest.selftests()}
+    if name not in found:
+        raise Failure(f"--only {word}: no such kselftest; there is: {', '.join(sorted(found))}")
+    known = CASE.findall((REPOSITORY.root / found[name]).read_text()) if dot else []
+    if dot and not known:
+        raise Failure(f"--only {word}: the cases of {name} run together: --only {name}")
+    if dot and case not in known:
+        raise Failure(f"--only {word}: no such case; there is: {', '.join(known)}")
 
 
 def _boot(

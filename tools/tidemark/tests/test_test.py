@@ -27,3 +27,17 @@ class BootsTest(unittest.TestCase):
     def test_no_such_test(self) -> None:
         with self.assertRaises(Failure):
             test.boots("test_memcg_knob")
+
+    def test_one_case(self) -> None:
+        found = test.boots("test_memcg_dirty.test_pairs,test_memcg_dirty.test_valid")
+        cases = "TEST_CASES=test_memcg_dirty.test_pairs,test_memcg_dirty.test_valid"
+        words = ("kunit.enable=0", "tidemark.tests=test_memcg_dirty", cases)
+        self.assertEqual(found, {"test": words})
+        for word, says in (
+            ("test_memcg_dirty.test_pair", "test_pairs"),
+            ("test_watermark_wait.test_valid", "--only test_watermark_wait"),
+            ("test_absent.test_x", "test_memcg_dirty"),
+        ):
+            with self.assertRaises(Failure) as caught:
+                test.boots(word)
+            self.assertIn(says, caught.exception.message)

@@ -2,6 +2,7 @@
 /* What the tests of dirty limits have in common. */
 #define _GNU_SOURCE
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -270,4 +271,33 @@ bool can_write_back(void)
 
 	return !statfs(".", &fs) && fs.f_type != TMPFS_MAGIC &&
 	       fs.f_type != RAMFS_MAGIC && fs.f_type != OVERLAYFS_SUPER_MAGIC;
+}
+
+/**
+ * case_wanted() - Tell whether a case of this program is to run.
+ * @name: the case, as its result names it
+ *
+ * TEST_CASES has words like "test_memcg_dirty.test_pairs" between commas. A
+ * program that it does not name runs all of its cases.
+ *
+ * Return: true if the case runs.
+ */
+bool case_wanted(const char *name)
+{
+	size_t length = strlen(program_invocation_short_name);
+	const char *word = getenv("TEST_CASES");
+	bool named = false;
+	size_t size;
+
+	for (; word && *word; word += size + (word[size] == ',')) {
+		size = strcspn(word, ",");
+		if (strncmp(word, program_invocation_short_name, length) ||
+		    word[length] != '.')
+			continue;
+		named = true;
+		if (size == length + 1 + strlen(name) &&
+		    !strncmp(word + length + 1, name, strlen(name)))
+			return true;
+	}
+	return !named;
 }

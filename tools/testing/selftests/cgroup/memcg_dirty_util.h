@@ -31,6 +31,7 @@ void destroy_cgroup(char *cgroup);
 void find_root(char *root, size_t len);
 void slow_down(const char *cgroup, unsigned int rate);
 bool can_write_back(void);
+bool case_wanted(const char *name);
 
 bool ext4_has_large_folios(void);
 

@@ -651,13 +651,17 @@ static const struct {
 int main(int argc, char **argv)
 {
 	char root[PATH_MAX];
-	int i, result;
+	int i, result, plan = 0;
 
 	ksft_print_header();
 	find_root(root, sizeof(root));
-	ksft_set_plan(ARRAY_SIZE(tests));
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
+		plan += case_wanted(tests[i].name);
+	ksft_set_plan(plan);
 
 	for (i = 0; i < ARRAY_SIZE(tests); i++) {
+		if (!case_wanted(tests[i].name))
+			continue;
 		result = KSFT_SKIP;
 		if (!tests[i].writes || can_write_back())
 			result = tests[i].fn(root);

@@ -239,14 +239,18 @@ static int find_v1_root(char *root, size_t len)
 int main(int argc, char **argv)
 {
 	char root[PATH_MAX];
-	int i;
+	int i, plan = 0;
 
 	ksft_print_header();
 	if (find_v1_root(root, sizeof(root)))
 		ksft_exit_skip("no cgroup v1 hierarchy has the memory controller\n");
-	ksft_set_plan(ARRAY_SIZE(tests));
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
+		plan += case_wanted(tests[i].name);
+	ksft_set_plan(plan);
 
 	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		ksft_test_result_code(tests[i].fn(root), tests[i].name, NULL);
+		if (case_wanted(tests[i].name))
+			ksft_test_result_code(tests[i].fn(root), tests[i].name,
+					      NULL);
 	ksft_finished();
 }
