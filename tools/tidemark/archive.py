@@ -76,7 +76,7 @@ def kept(package: str, layout: Layout) -> Unpacked | None:
 
 def obtain(wanted: Wanted, layout: Layout) -> Unpacked:
     """Unpack the package without installing it; only the first time needs the network."""
-    with lock.hold(layout.build):
+    with lock.hold(layout.build, f"archive/{wanted.package}"):
         found = kept(wanted.package, layout)
         if found is None:
             _fetch(wanted, layout)
@@ -137,7 +137,7 @@ def _fetch(wanted: Wanted, layout: Layout) -> None:
         origin = mirror()
     except Failure as error:
         raise _failure(wanted, error.message, error.detail) from error
-    with scratch.directory(place.parent) as draft:
+    with scratch.directory(place.parent, place.name) as draft:
         apt = _Apt(wanted, origin, draft)
         what = f"fetching {wanted.package} from {wanted.suite}"
         with working(what, lambda: f"{_size(draft) >> 20} MiB"):

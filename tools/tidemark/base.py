@@ -86,9 +86,9 @@ def required_packages(name: str, linux: Path | None, layout: Layout = REPOSITORY
 def obtain(name: str, linux: Path | None = None, layout: Layout = REPOSITORY) -> Base:
     """Have the base unpacked under build/base, from its Debian package or from LINUX=."""
     recipe = read_recipe(name, layout)
-    with lock.hold(layout.build):
-        wanted, source = _given(name, linux) if linux else _packaged(recipe, layout)
-        wanted = replace(wanted, path=layout.build / "base" / wanted.path)
+    wanted, source = _given(name, linux) if linux else _packaged(recipe, layout)
+    wanted = replace(wanted, path=layout.build / "base" / wanted.path)
+    with lock.hold(layout.build, f"base/{wanted.path.name}"):
         base = _recorded(wanted) or _unpack(wanted, source)
     progress(f"base {name}: Linux {base.version} from {base.origin}")
     if base.package_version not in ("", recipe.checked):
@@ -154,7 +154,7 @@ def _unpack(wanted: Base, source: sources.Source) -> Base:
         _kernel_version(makefile, wanted)
     if wanted.path.exists():
         shutil.rmtree(wanted.path)
-    with scratch.directory(wanted.path.parent) as draft:
+    with scratch.directory(wanted.path.parent, wanted.path.name) as draft:
         with working(f"unpacking {source.origin}"):
             tree = source.unpack(draft)
         top = tree / "Makefile"

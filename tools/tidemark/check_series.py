@@ -64,7 +64,12 @@ def main(args: argparse.Namespace) -> int:
 def apply_to_whole_tree(base: Base, exported: Series, layout: Layout) -> None:
     """The result of git am for the mails, in a git repository of the whole base."""
     prepared = tree.prepare(base, layout=layout)
-    with lock.hold(layout.build), scratch.directory(layout.build / "series") as draft:
+    place = layout.build / "check-series"
+    name = f"{base.label}-whole"
+    with (
+        lock.hold(layout.build, f"check-series/{name}"),
+        scratch.directory(place, name) as draft,
+    ):
         top = draft / "linux"
         with working(f"putting Linux {base.version} into git"):
             process.output(["cp", "-al", base.path, top])
@@ -80,7 +85,7 @@ def apply_to_whole_tree(base: Base, exported: Series, layout: Layout) -> None:
 
 def build_commits(base: Base, read: Sequence[Hook], layout: Layout) -> None:
     kbuild.check_place(layout)
-    with lock.hold(layout.build) as descriptor:
+    with lock.hold(layout.build, f"check-series/{base.label}") as descriptor:
         steps = _Steps(base, read, layout, descriptor)
         for number, hook in enumerate(read, 1):
             progress(f"commit {number}/{len(read)}: {hook.subject}")
@@ -103,7 +108,7 @@ class _Steps:
         self._begin()
 
     def take(self, hook: Hook) -> None:
-        with scratch.directory(self._place) as draft:
+        with scratch.directory(self._place, self._base.label) as draft:
             for path in {diff.path for diff in hook.diffs}:
                 _replace(self._tree / path, draft / path)
             apply.apply(hook, self._base.path, draft)
@@ -173,7 +178,7 @@ class _Steps:
         return [path for hook in read for path in self._of(hook)]
 
     def _build_test(self, suite: str, name: str) -> None:
-        with scratch.directory(self._place) as draft:
+        with scratch.directory(self._place, self._base.label) as draft:
             guest.build_selftest(self._tree, suite, name, draft)
 
 

@@ -13,9 +13,9 @@ def clean(layout: Layout = REPOSITORY) -> None:
     if not layout.build.exists():
         progress("nothing to remove")
         return
-    with lock.hold(layout.build):
+    with lock.hold_all(layout.build):
         for path in sorted(layout.build.iterdir()):
-            if path.name == lock.NAME:
+            if path.name == lock.PLACE:
                 continue
             progress(f"removing {layout.relative(path)}")
             if path.is_dir() and not path.is_symlink():

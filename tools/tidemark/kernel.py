@@ -42,11 +42,13 @@ def build(
     """Build incrementally, in one directory per base and flavour."""
     kbuild.check_place(layout)
     packages.require(TOOLS)
-    with lock.hold(layout.build) as descriptor:
-        source = tree.ensure(base, pristine, layout)
+    name = f"{base.label}-{flavour}{'-pristine' if pristine else ''}"
+    with (
+        tree.use(base, pristine, layout) as source,
+        lock.hold(layout.build, f"kernel/{name}") as descriptor,
+    ):
         wishes = config.read(wanted or fragments(base.name, layout, flavour), layout)
         excepted = absent_symbols(base.name, pristine, layout)
-        name = f"{base.label}-{flavour}{'-pristine' if pristine else ''}"
         return _Build(name, source, layout, descriptor).image(wishes, excepted)
 
 

@@ -1,41 +1,77 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A lock that lets one process at a time change the files under build/."""
+"""Each artifact under build/ has a lock: one process changes it, or several read it.
+
+A process that needs more than one takes them in the order archive, base, tree, kernel, others.
+"""
 
 import fcntl
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .report import progress
+from .report import Failure, progress
 
-NAME = ".lock"
+PLACE = ".locks"
+ALL = "build"
 
-_held: dict[Path, int] = {}
+_held: dict[Path, tuple[int, bool]] = {}
 
 
 @contextmanager
-def hold(build: Path) -> Iterator[int]:
-    """Take the lock, or wait for it; a step that runs inside another shares its lock.
+def hold(build: Path, artifact: str, shared: bool = False) -> Iterator[int]:
+    """Take the lock of an artifact, named by its path below build/, or wait for it.
 
-    Yields the descriptor: a child that inherits it keeps the lock until it exits.
+    A step that runs inside another one of this process shares its lock. Yields the descriptor: a
+    child that inherits it keeps the lock for as long as it lives.
     """
-    path = build / NAME
+    with _hold(build, ALL, True), _hold(build, artifact, shared) as descriptor:
+        yield descriptor
+
+
+@contextmanager
+def hold_all(build: Path) -> Iterator[int]:
+    """Wait until no other process uses anything under build/, and keep it so."""
+    with _hold(build, ALL, False) as descriptor:
+        yield descriptor
+
+
+@contextmanager
+def _hold(build: Path, artifact: str, shared: bool) -> Iterator[int]:
+    path = build / PLACE / artifact.replace("/", "-")
     if path in _held:
-        yield _held[path]
+        descriptor, weak = _held[path]
+        if weak and not shared:
+            raise Failure(f"build/{artifact} has to change while this command uses it; try again")
+        yield descriptor
         return
-    build.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            progress("waiting for another tidemark command that uses build/ ...")
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        _held[path] = descriptor
+        _wait(descriptor, artifact, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, _command().encode(), 0)
+        _held[path] = (descriptor, shared)
         try:
             yield descriptor
         finally:
             del _held[path]
     finally:
         os.close(descriptor)
+
+
+def _wait(descriptor: int, artifact: str, operation: int) -> None:
+    try:
+        fcntl.flock(descriptor, operation | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.pread(descriptor, 200, 0).decode(errors="replace") or "another command"
+        name = artifact if artifact == ALL else f"build/{artifact}"
+        progress(f"waiting for {name}, which {holder} uses ...")
+        fcntl.flock(descriptor, operation)
+
+
+def _command() -> str:
+    """The command as its user knows it: `make kernel` is `tidemark kernel` here."""
+    name = sys.argv[1] if len(sys.argv) > 1 else Path(sys.argv[0]).name
+    return f"`{name}` (process {os.getpid()})"

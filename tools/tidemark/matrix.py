@@ -88,7 +88,7 @@ def main(args: argparse.Namespace) -> int:
     packages.require(tools, bases.required_packages(args.base, args.linux))
     base = bases.obtain(args.base, args.linux)
     kbuild.check_place(REPOSITORY)
-    with lock.hold(REPOSITORY.build) as descriptor:
+    with lock.hold(REPOSITORY.build, f"kernel/{base.label}-matrix") as descriptor:
         return _Matrix(args, base, REPOSITORY, descriptor).run()
 
 

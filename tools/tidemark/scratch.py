@@ -14,15 +14,16 @@ LEVELS = 3
 
 
 @contextmanager
-def directory(parent: Path) -> Iterator[Path]:
-    """A directory beside its destination, removed at the end; call with the build lock held.
+def directory(parent: Path, name: str) -> Iterator[Path]:
+    """A directory beside its destination, removed at the end; hold the destination's lock.
 
     Remove the files of a killed run first.
     """
     parent.mkdir(parents=True, exist_ok=True)
-    for stale in parent.glob(f"{PREFIX}*"):
+    prefix = f"{PREFIX}{name}@"
+    for stale in parent.glob(f"{prefix}*"):
         shutil.rmtree(stale)
-    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=parent) as path:
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=parent) as path:
         yield Path(path)
 
 

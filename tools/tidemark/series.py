@@ -55,11 +55,11 @@ def export(base: Base, signoff: bool = False, layout: Layout = REPOSITORY) -> Se
     """Make the mails, and keep them only if git am makes the prepared tree from them."""
     # lint exports the series elsewhere, so that signed mails stay.
     place = layout.build / "series" / (f"{base.label}-signed" if signoff else base.label)
-    with lock.hold(layout.build):
+    with lock.hold(layout.build, f"series/{place.name}"):
         prepared = tree.prepare(base, layout=layout)
         read = hooks.read_all(base.name, layout)
         identity = identity_of_user(layout.root) if signoff else NEUTRAL
-        with scratch.directory(place.parent) as draft:
+        with scratch.directory(place.parent, place.name) as draft:
             with working(f"exporting the series for {base.name}"):
                 mails = _export(base, read, identity, signoff, layout, draft)
             _check(base, read, mails[1:], prepared, draft)

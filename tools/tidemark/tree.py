@@ -7,7 +7,8 @@ import hashlib
 import os
 import shutil
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,11 +39,25 @@ def prepare(base: Base, pristine: bool = False, layout: Layout = REPOSITORY) -> 
 
 def ensure(base: Base, pristine: bool, layout: Layout) -> Tree:
     """Bring the prepared tree up to date. A pristine one is the base itself: builds are O=."""
+    with use(base, pristine, layout) as tree:
+        return tree
+
+
+@contextmanager
+def use(base: Base, pristine: bool, layout: Layout) -> Iterator[Tree]:
+    """Have the tree up to date, and as it is for as long as it is in use."""
     if pristine:
-        return Tree(base.path, base.key, base.key)
+        yield Tree(base.path, base.key, base.key)
+        return
     packages.require(["git", "patch"])
-    with lock.hold(layout.build):
-        return _Preparation(base, layout).tree()
+    artifact = f"tree/{base.label}"
+    while True:
+        with lock.hold(layout.build, artifact, shared=True):
+            if tree := _Preparation(base, layout).current():
+                yield tree
+                return
+        with lock.hold(layout.build, artifact):
+            _Preparation(base, layout).make()
 
 
 def main(args: argparse.Namespace) -> int:
@@ -81,12 +96,17 @@ class _Preparation:
         self._hooks = hooks.read_all(base.name, layout)
         self._overlay = overlay.for_base(base.name, layout)
 
-    def tree(self) -> Tree:
+    def current(self) -> Tree | None:
+        """The tree, if it is up to date."""
         key = self._key()
-        if self._last.get("key") == key:
-            return Tree(self._path, key, self._last["lineage"])
+        return Tree(self._path, key, self._last["lineage"]) if self._last.get("key") == key else None
+
+    def make(self) -> None:
+        if self.current():
+            return
+        key = self._key()
         _check(self._overlay, self._hooks, self._base.path)
-        with scratch.directory(self._path.parent) as draft:
+        with scratch.directory(self._path.parent, self._path.name) as draft:
             stage = draft / "changed"
             stage.mkdir()
             self._fill(stage)
@@ -98,7 +118,7 @@ class _Preparation:
             with working("linking the prepared tree"):
                 process.output(["cp", "-al", self._base.path, draft / "tree"])
             self._put(changed, stage, draft / "tree")
-            return self._swap(key, changed, draft)
+            self._swap(key, changed, draft)
 
     def _key(self) -> str:
         digest = hashlib.sha256(self._base.key.encode())
@@ -145,16 +165,15 @@ class _Preparation:
             else:
                 os.utime(target)
 
-    def _swap(self, key: str, changed: Sequence[str], draft: Path) -> Tree:
+    def _swap(self, key: str, changed: Sequence[str], draft: Path) -> None:
         """Without a stamp a tree counts as absent, so being killed in here is harmless."""
         lineage = self._last.get("lineage") if self._last.get("base") == self._base.key else None
-        tree = Tree(self._path, key, lineage or uuid.uuid4().hex)
+        lineage = lineage or uuid.uuid4().hex
         self._stamp.unlink(missing_ok=True)
         if self._path.exists():
             self._path.rename(draft / "last")
         (draft / "tree").rename(self._path)
         scratch.write_json(
             self._stamp,
-            {"key": key, "base": self._base.key, "lineage": tree.lineage, "changed": changed},
+            {"key": key, "base": self._base.key, "lineage": lineage, "changed": changed},
         )
-        return tree

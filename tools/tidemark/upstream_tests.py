@@ -78,7 +78,11 @@ def main(args: argparse.Namespace) -> int:
 
 def build_programs(base: Base, destination: Path, layout: Layout) -> None:
     """Upstream's makefiles also write beside the sources, which are links in a separate tree."""
-    with hold(layout.build), scratch.directory(layout.build / "upstream") as draft:
+    place = layout.build / "upstream"
+    with (
+        hold(layout.build, f"upstream/{base.label}"),
+        scratch.directory(place, base.label) as draft,
+    ):
         for name in ("mm", "scripts", "tools"):
             process.output(["cp", "-al", base.path / name, draft / name])
         makefile = (draft / SELFTESTS / "cgroup" / "Makefile").read_text()

@@ -57,7 +57,7 @@ def read(told: str, top: Path) -> Iterator[Message]:
 def _messages(subject: Subject, tree: Tree, names: list[str]) -> list[Message]:
     """Sphinx does not check a document again that it has already built."""
     out = subject.layout.build / "docs"
-    with lock.hold(subject.layout.build):
+    with lock.hold(subject.layout.build, "docs"):
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir(parents=True)
         argv = ["make", f"O={out}", f"SPHINXDIRS={' '.join(names)}", *PROGRAMS, "htmldocs"]

@@ -46,7 +46,7 @@ def _messages(subject: Subject, tree: Tree, pristine: bool) -> list[Message]:
     layout = subject.layout
     packages.require(kbuild.TOOLS)
     kbuild.check_place(layout)
-    with lock.hold(layout.build) as descriptor:
+    with lock.hold(layout.build, f"kernel/{name}") as descriptor:
         build = Kbuild(name, tree.path, layout, descriptor)
         stamp = build.out / "tidemark.json"
         build.start(scratch.read_json(stamp).get("lineage") != tree.lineage)

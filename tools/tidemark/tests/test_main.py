@@ -67,17 +67,30 @@ class MainTest(unittest.TestCase):
 
 
 class LockTest(unittest.TestCase):
-    PROBE = "import sys, pathlib; from tidemark import lock\nwith lock.hold(pathlib.Path({!r})): 0"
+    PROBE = "import sys, pathlib; from tidemark import lock\nwith lock.hold(pathlib.Path({!r}), 'a/b'): 0"
 
     def test_one_process_at_a_time(self) -> None:
         with tempfile.TemporaryDirectory() as name:
             build = Path(name)
             probe = [sys.executable, "-c", self.PROBE.format(name)]
             tools = Path(command.__file__).parents[1]
-            with lock.hold(build), lock.hold(build):
+            with lock.hold(build, "a/b"), lock.hold(build, "a/b"):
                 other = subprocess.Popen(probe, cwd=tools, stderr=subprocess.PIPE, text=True)
                 assert other.stderr
-                self.assertIn("waiting for another tidemark", other.stderr.readline())
+                self.assertIn("waiting for build/a/b, which `", other.stderr.readline())
                 self.assertIsNone(other.poll())
             self.assertEqual(other.wait(10), 0)
             other.stderr.close()
+
+    def test_readers_share_and_artifacts_are_apart(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            build = Path(name)
+            tools = Path(command.__file__).parents[1]
+            shared = self.PROBE.replace("'a/b'", "'a/b', shared=True").format(name)
+            apart = self.PROBE.replace("'a/b'", "'a/c'").format(name)
+            with lock.hold(build, "a/b", shared=True):
+                for probe in (shared, apart):
+                    done = subprocess.run([sys.executable, "-c", probe], cwd=tools, timeout=10)
+                    self.assertEqual(done.returncode, 0)
+                with self.assertRaises(Failure), lock.hold(build, "a/b"):
+                    pass
