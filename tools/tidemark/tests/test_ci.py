@@ -10,7 +10,10 @@ from tidemark.layout import REPOSITORY
 from . import fake
 
 MAKEFILE = """\
+.PHONY: check-harness base series lint kernel test
 check-harness base series lint:
+kernel:
+\t@test "$$(cat $(BASE))" != "no kernel"
 test:
 \t@cat $(BASE)
 \t@grep -q ' 0 failed' $(BASE)
@@ -40,3 +43,6 @@ class SumTest(fake.Case):
         self.assertEqual(self.last_line(PASSED, NO_SUM), "3 passed, 1 failed")
         self.assertEqual(self.last_line(NO_SUM, FAILED), "2 passed, 2 failed")
         self.assertEqual(self.last_line("", NO_SUM), "0 passed, 2 failed")
+
+    def test_kernel_that_does_not_build(self) -> None:
+        self.assertEqual(self.last_line(PASSED, "no kernel\n"), "3 passed, 1 failed")
