@@ -620,7 +620,7 @@ int main(int argc, char **argv)
 		ksft_exit_skip("no vm.active_inactive_ratio\n");
 	for (i = 0; i < ARRAY_SIZE(tests); i++)
 		if (case_wanted(tests[i].name))
-			plan += tests[i].where == EITHER_LRU ? 2 : 1;
+			plan += 1 + (tests[i].where == EITHER_LRU);
 	ksft_set_plan(plan);
 
 	run_tests(root, ONCE, true, "");
