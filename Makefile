@@ -8,16 +8,17 @@ PRISTINE ?=
 FLAVOUR ?=
 SIGNOFF ?=
 NAME ?=
+FROM ?=
 ARGS ?=
 
 # Passed on through the environment: no value can break the shell's quoting.
-export BASE LINUX PRISTINE FLAVOUR SIGNOFF NAME
+export BASE LINUX PRISTINE FLAVOUR SIGNOFF NAME FROM
 
 tidemark = @PYTHONPATH=tools python3 -m tidemark
 source = --base "$$BASE" --linux "$$LINUX" --pristine "$$PRISTINE" --flavour "$$FLAVOUR"
 
-.PHONY: help base tree kernel run test shell bench bench-list results series check-series
-.PHONY: lint matrix upstream-tests check-all check-harness clean python3
+.PHONY: help base tree kernel run test shell bench bench-list results series patch
+.PHONY: port check-series lint matrix upstream-tests check-all check-harness clean python3
 
 help: ## list the targets and variables
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | \
@@ -26,9 +27,11 @@ help: ## list the targets and variables
 	@echo '  BASE=6.12       kernel to build on, one of:' $(notdir $(wildcard bases/*))
 	@echo '  LINUX=path      use this kernel tree, git checkout or tarball as the base'
 	@echo '  PRISTINE=1      the unpatched kernel (tree, kernel, run, shell; bench: against itself)'
+	@echo '  FLAVOUR=lean    the small kernel of run and shell; all others use vm'
 	@echo '  FLAVOUR=debug   a kernel with debug checks (kernel, run, test, shell); kcsan (kernel, test)'
 	@echo '  SIGNOFF=1       the mails come from you, with your Signed-off-by (series)'
 	@echo '  NAME=...        a benchmark that bench-list lists (bench)'
+	@echo '  FROM=7.3        the base whose diffs a new one starts with (port)'
 	@echo '  ARGS=...        more options for run, test, shell, bench, check-series, lint and below'
 
 base: python3 ## fetch and unpack the kernel source; prints its path
@@ -60,6 +63,12 @@ results: python3 ## put the last results of run and bench into bases/ and the RE
 
 series: python3 ## export the patch series as mails with a cover letter; prints their directory
 	$(tidemark) series $(source) --signoff "$$SIGNOFF"
+
+patch: python3 ## export the series as one flat patch; prints its path
+	$(tidemark) patch $(source)
+
+port: python3 ## report for each hunk how it applies to BASE; FROM=7.3 copies what BASE lacks first
+	$(tidemark) port $(source) --from "$$FROM"
 
 check-series: python3 ## build each commit of the series and boot the last one
 	$(tidemark) check-series $(source) $(ARGS)

@@ -14,7 +14,17 @@ from . import base, kernel, report
 
 COMMANDS = (
     *("base", "tree", "kernel", "run", "test", "shell", "bench", "bench-list", "results"),
-    *("series", "check-series", "lint", "matrix", "upstream-tests", "check-all", "check-harness"),
+    *(
+        "series",
+        "patch",
+        "port",
+        "check-series",
+        "lint",
+        "matrix",
+        "upstream-tests",
+        "check-all",
+        "check-harness",
+    ),
     "clean",
 )
 PRISTINE = {"": False, "0": False, "1": True}

@@ -187,7 +187,7 @@ def _message(path: Path, layout: Layout) -> tuple[str, str, tuple[str, ...]]:
 def _counted(path: Path, layout: Layout) -> dict[str, tuple[int, int]]:
     """Lines added and removed by file; a diff may do nothing but change lines."""
     source = layout.relative(path)
-    command = ["git", "apply", "--numstat", "--summary", path]
+    command: list[str | Path] = ["git", "apply", "--numstat", "--summary", path]
     try:
         told = process.output(command, layout.root).splitlines()
     except Failure as error:

@@ -16,7 +16,7 @@ from .layout import REPOSITORY, Layout
 from .report import progress, warning, working
 
 SERIES = "tidemark.config"
-FLAVOUR = "tidemark-*.config"
+FRAGMENTS = "tidemark-*.config"
 PLAIN = "vm"
 LEAN = "lean"
 BASE = "-base"
@@ -73,8 +73,8 @@ def fragments(base_name: str, layout: Layout, flavour: str = PLAIN) -> list[Path
 
 
 def flavours(layout: Layout = REPOSITORY) -> list[str]:
-    """Lean: the guest that shows the series at work. Plain: it can be tested. Others add to that."""
-    return sorted(path.stem.removeprefix("tidemark-") for path in layout.fragments.glob(FLAVOUR))
+    """Lean: the guest shows the series at work. Plain: it runs all tests. Others add to that."""
+    return sorted(path.stem.removeprefix("tidemark-") for path in layout.fragments.glob(FRAGMENTS))
 
 
 def _fragment(flavour: str, layout: Layout) -> Path:

@@ -36,6 +36,11 @@ def for_base(name: str, layout: Layout) -> dict[str, Path]:
     return dict(sorted(chosen.items()))
 
 
+def of_base(name: str, layout: Layout) -> list[Path]:
+    """The files in the repository that only this base has."""
+    return [source for _, base_name, source in _found(layout) if base_name == name]
+
+
 def copy(path: str, source: Path, stage: Path) -> None:
     """Copy with the modes that git knows, independent of the umask at checkout."""
     target = stage / path

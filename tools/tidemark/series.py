@@ -61,7 +61,10 @@ def export(base: Base, signoff: bool = False, layout: Layout = REPOSITORY) -> Se
         identity = identity_of_user(layout.root) if signoff else NEUTRAL
         with scratch.directory(place.parent, place.name) as draft:
             with working(f"exporting the series for {base.name}"):
-                mails = _export(base, read, identity, signoff, layout, draft)
+                repository, start = history(base, read, draft / "history", identity)
+                options = ["--signoff"] if signoff else []
+                mails = repository.export(start, draft / "mails", *options)
+                cover.fill(mails[0], base, upstream_lines(read), layout)
             _check(base, read, mails[1:], prepared, draft)
             if place.exists():
                 shutil.rmtree(place)
@@ -89,33 +92,44 @@ def upstream_lines(read: Sequence[Hook]) -> str:
     return f"upstream lines changed: {added + removed} (+{added} -{removed}), {code} in code"
 
 
-def _export(
-    base: Base,
-    read: Sequence[Hook],
-    identity: Identity,
-    signoff: bool,
-    layout: Layout,
-    draft: Path,
-) -> list[Path]:
-    date = int((base.path / "Makefile").stat().st_mtime)
-    repository = Repository(draft / "history", identity, date)
+def history(
+    base: Base, read: Sequence[Hook], top: Path, identity: Identity = NEUTRAL
+) -> tuple[Repository, str]:
+    """A git repository with one commit per hook, and the commit before them."""
+    repository = Repository(top, identity, int((base.path / "Makefile").stat().st_mtime))
     start = _commit_pristine(repository, read, base)
     for hook in read:
-        apply.apply(hook, base.path, repository.top)
+        apply.apply(hook, base.path, top)
         for path, source in hook.overlay.items():
-            overlay.copy(path, source, repository.top)
+            overlay.copy(path, source, top)
         repository.commit(hook.message)
-    options = ["--signoff"] if signoff else []
-    mails = repository.export(start, draft / "mails", *options)
-    cover.fill(mails[0], base, upstream_lines(read), layout)
-    return mails
+    return repository, start
+
+
+def copy_pristine(base: Base, read: Sequence[Hook], top: Path) -> None:
+    """Copy upstream's files that the series is about."""
+    for path in pristine_files(read, base):
+        target = top / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(base.path / path, target)
+
+
+def require_same(base: Base, made: Path, prepared: Path) -> None:
+    """Fail unless a tree of the files in question is as the prepared tree."""
+    changed = set(difference.between(base.path, prepared))
+    differing = [
+        path
+        for path in difference.between(made, prepared)
+        if path in changed or (made / path).exists()
+    ]
+    if differing:
+        raise Failure(
+            f"the series does not give the prepared tree: {differing[0]} differs", differing[1:]
+        )
 
 
 def _commit_pristine(repository: Repository, read: Sequence[Hook], base: Base) -> str:
-    for path in pristine_files(read, base):
-        target = repository.top / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(base.path / path, target)
+    copy_pristine(base, read, repository.top)
     return repository.commit(f"Linux {base.version}")
 
 
@@ -126,13 +140,4 @@ def _check(
     repository = Repository(draft / "applied")
     _commit_pristine(repository, read, base)
     repository.apply_mails(mails)
-    changed = set(difference.between(base.path, prepared))
-    differing = [
-        path
-        for path in difference.between(repository.top, prepared)
-        if path in changed or (repository.top / path).exists()
-    ]
-    if differing:
-        raise Failure(
-            f"the series does not give the prepared tree: {differing[0]} differs", differing[1:]
-        )
+    require_same(base, repository.top, prepared)

@@ -22,9 +22,7 @@ def sourced(layout: Layout) -> list[str]:
     return found
 
 
-def ours(
-    layout: Layout, hooks: Sequence[Hook], paths: Collection[str] | None = None
-) -> set[str]:
+def ours(layout: Layout, hooks: Sequence[Hook], paths: Collection[str] | None = None) -> set[str]:
     """Options that a pristine kernel cannot have.
 
     They are those of some hooks, with the fragments among some paths, or all of them.

@@ -28,7 +28,9 @@ NODES: dict[str, tuple[str, ...]] = {"test": (), "v1": ("numa=fake=4",)}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     vm.add_arguments(parser)
-    parser.add_argument("--only", default="", help="only these kselftests (test_x or test_x.case), with commas")
+    parser.add_argument(
+        "--only", default="", help="only these kselftests (test_x or test_x.case), with commas"
+    )
     parser.add_argument("--writes", type=int, default=0, help="values that test_memcg_knobs writes")
     parser.add_argument(
         "--seconds",

@@ -99,7 +99,9 @@ class _Preparation:
     def current(self) -> Tree | None:
         """The tree, if it is up to date."""
         key = self._key()
-        return Tree(self._path, key, self._last["lineage"]) if self._last.get("key") == key else None
+        return (
+            Tree(self._path, key, self._last["lineage"]) if self._last.get("key") == key else None
+        )
 
     def make(self) -> None:
         if self.current():

@@ -17,7 +17,9 @@ TEXTS = ("README.md", "CONTRIBUTING.md", "Makefile", "MAINTAINERS", "patches/cov
 def check(subject: Subject) -> Iterator[Finding]:
     root = subject.layout.root
     files = [path for path in TEXTS if (root / path).exists()]
-    files += [subject.layout.relative(path) for hook in subject.hooks for path in hook.overlay.values()]
+    files += [
+        subject.layout.relative(path) for hook in subject.hooks for path in hook.overlay.values()
+    ]
     files += [subject.layout.relative(path) for path in harness.files(subject.layout)]
     yield from _spell(files, root)
     with tempfile.TemporaryDirectory() as name:

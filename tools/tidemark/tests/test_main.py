@@ -3,6 +3,7 @@
 
 import argparse
 import contextlib
+import importlib
 import io
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 from unittest import mock
 
 from tidemark import __main__ as command
-from tidemark import lock
+from tidemark import kernel, lock
 from tidemark.report import Failure
 
 
@@ -47,6 +48,11 @@ class MainTest(unittest.TestCase):
             self.assertIn(value, caught.exception.message)
             self.assertIn(hint, caught.exception.message)
 
+    def test_every_command_has_a_flavour(self) -> None:
+        for name in command.COMMANDS:
+            module = importlib.import_module(f"tidemark.{name.replace('-', '_')}")
+            self.assertIn(getattr(module, "FLAVOUR", kernel.PLAIN), kernel.flavours(), name)
+
     def test_unknown_command(self) -> None:
         with self.assertRaises(Failure) as caught:
             command.dispatch(["nonsense"])
@@ -67,7 +73,9 @@ class MainTest(unittest.TestCase):
 
 
 class LockTest(unittest.TestCase):
-    PROBE = "import sys, pathlib; from tidemark import lock\nwith lock.hold(pathlib.Path({!r}), 'a/b'): 0"
+    PROBE = (
+        "import pathlib; from tidemark import lock\nwith lock.hold(pathlib.Path({!r}), 'a/b'): 0"
+    )
 
     def test_one_process_at_a_time(self) -> None:
         with tempfile.TemporaryDirectory() as name:

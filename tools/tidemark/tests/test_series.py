@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """The mails: what is in them, that they give the prepared tree, and whose they are."""
 
+import subprocess
 from pathlib import Path
 from unittest import mock
 
-from tidemark import gitrepo, overlay, series, tree
+from tidemark import difference, gitrepo, overlay, patch, series, tree
 from tidemark.report import Failure
 
 from . import fake
@@ -39,6 +40,13 @@ class SeriesTest(fake.Case):
         for path in ("mm/new.c", "mm/.hidden.c", "mm/pages.c"):
             self.assertEqual((self.linux / path).read_bytes(), (prepared / path).read_bytes())
         self.assertTrue((self.linux / "mm" / "new.c").stat().st_mode & 0o100)
+
+    def test_one_patch_gives_the_tree_too(self) -> None:
+        path = patch.export(self.base, self.layout)
+        self.assertEqual(path, self.layout.build / "patch" / "tidemark-6.12-linux.patch")
+        subprocess.run(["patch", "-s", "-p1", "-i", path], cwd=self.linux, check=True)
+        prepared = tree.prepare(self.base, layout=self.layout)
+        self.assertEqual(difference.between(self.linux, prepared), [])
 
     def test_mails(self) -> None:
         made = self.export()
