@@ -6,11 +6,12 @@ import platform
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import config, packages, process
+from . import config, packages, process, report
 from .layout import Layout
 from .report import Failure
 
@@ -28,6 +29,8 @@ REPRODUCIBLE = {
     "PYTHONDONTWRITEBYTECODE": "1",
 }
 STEP = re.compile(rb"^  [A-Z]+ +\S", re.M)
+# A step as `make -n` prints it: the command that would announce it.
+PLANNED = re.compile(rb"echo [\"']  [A-Z]+ +\S")
 COMPLAINT = re.compile(r"\berror: |\*\*\* |undefined reference|multiple definition")
 FIRST_COMPLAINTS = 10
 LAST_LINES = 20
@@ -89,6 +92,24 @@ class Kbuild:
         return granted
 
     def make(self, *arguments: str, timeout: float | None = None) -> None:
+        try:
+            status = self._run(arguments, self.log, timeout)
+        except subprocess.TimeoutExpired as error:
+            raise self._failure(f"took more than {timeout:.0f} s", arguments[-1]) from error
+        if status:
+            raise self._failure("failed", arguments[-1])
+
+    def planned(self, target: str) -> int:
+        """About how many steps make will take for a target, after `make prepare`.
+
+        Make has to keep going: steps of the dry run lack the results of those before them.
+        """
+        plan = self.out / "plan.log"
+        plan.write_bytes(b"")
+        self._run(("--dry-run", "--keep-going", target), plan)
+        return len(PLANNED.findall(plan.read_bytes()))
+
+    def _run(self, arguments: Sequence[str], log: Path, timeout: float | None = None) -> int:
         arch, cross = self._machine.arch, self._machine.cross
         argv = ["make", "-C", str(self._source), f"O={self.out}", f"ARCH={arch}"]
         if cross:
@@ -97,12 +118,7 @@ class Kbuild:
             argv += [f"CC=ccache {cross}gcc", "HOSTCC=ccache gcc"]
         env = process.environment(REPRODUCIBLE)
         env.setdefault("CCACHE_DIR", str(self._layout.build / "ccache"))
-        try:
-            status = process.logged([*argv, *arguments], self.log, env, [self._lock], timeout)
-        except subprocess.TimeoutExpired as error:
-            raise self._failure(f"took more than {timeout:.0f} s", arguments[-1]) from error
-        if status:
-            raise self._failure("failed", arguments[-1])
+        return process.logged([*argv, *arguments], log, env, [self._lock], timeout)
 
     def lines(self) -> list[str]:
         return self.log.read_text(errors="replace").splitlines()
@@ -118,11 +134,16 @@ class Kbuild:
 
 
 class StepCount:
-    """The progress of a build, from the new lines of its log."""
+    """The progress of a build, from the new lines of its log.
 
-    def __init__(self, log: Path) -> None:
+    With the number of steps that make has planned, it says how long the rest takes.
+    """
+
+    def __init__(self, log: Path, planned: int = 0) -> None:
         self._log = log
-        self._offset = 0
+        self._planned = planned
+        self._start = time.monotonic()
+        self._offset = log.stat().st_size
         self._count = 0
 
     def __call__(self) -> str:
@@ -132,4 +153,7 @@ class StepCount:
         complete = gained[: gained.rfind(b"\n") + 1]
         self._offset += len(complete)
         self._count += len(STEP.findall(complete))
-        return f"{self._count} files"
+        if not 0 < self._count < self._planned:
+            return f"{self._count} files"
+        rest = (time.monotonic() - self._start) * (self._planned - self._count) / self._count
+        return f"{self._count} of about {self._planned} files, {report.elapsed(rest)} left"

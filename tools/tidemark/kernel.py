@@ -107,7 +107,11 @@ class _Build:
         self._kbuild.start(afresh)
         scratch.write_json(self._stamp, {"lineage": self._source.lineage})
         self._kbuild.configure(wishes, excepted)
-        with working(f"building kernel {self._name}", kbuild.StepCount(self._kbuild.log)):
+        with working(f"preparing the build of kernel {self._name}"):
+            self._kbuild.make(f"-j{kbuild.jobs()}", "prepare")
+            planned = self._kbuild.planned("bzImage")
+        steps = kbuild.StepCount(self._kbuild.log, planned)
+        with working(f"building kernel {self._name}", steps):
             self._kbuild.make(f"-j{kbuild.jobs()}", "bzImage")
         self._show_warnings()
         scratch.write_json(self._stamp, {"lineage": self._source.lineage, "key": key})

@@ -74,4 +74,4 @@ def working(what: str, measure: Callable[[], str] | None = None) -> Iterator[Non
         if sys.stderr.isatty():
             print(CLEAR_LINE, end="", file=sys.stderr, flush=True)
     if time.monotonic() - start >= WORTH_A_CLOSING_LINE:
-        progress(f"{what}: done, {state()}")
+        progress(f"{what}: done, {elapsed(time.monotonic() - start)}")

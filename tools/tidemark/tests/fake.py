@@ -25,6 +25,9 @@ allnoconfig:
 	if grep broken $*.c; then echo "$*.c:2:1: error: broken"; exit 1; fi
 	echo "$@ $$(grep -c =y $(O)/.config) $(KCFLAGS)" >> $(O)/objects
 
+prepare:
+	@true
+
 bzImage:
 \tmkdir -p $(O)/arch/x86/boot $(O)/include/config
 \t@echo "  CC      mm/pages.o"

@@ -3,7 +3,7 @@
 
 from unittest import mock
 
-from tidemark import kernel, packages
+from tidemark import kbuild, kernel, packages
 from tidemark.report import Failure
 
 from . import fake
@@ -109,6 +109,26 @@ class KernelTest(fake.Case):
         with mock.patch.object(kernel, "warning") as warning:
             self.build()
         warning.assert_called_once_with("mm/pages.c:3:1: warning: suspicious")
+
+    def test_steps_are_counted_before_the_build(self) -> None:
+        with mock.patch.object(kernel.kbuild, "StepCount", wraps=kbuild.StepCount) as steps:
+            image = self.build()
+        steps.assert_called_once_with(image.build / "build.log", 1)
+
+    def test_progress(self) -> None:
+        log = self.write("build.log", "  CC      before.o\n")
+        with mock.patch.object(kbuild.time, "monotonic", side_effect=[100, 130, 160]):
+            steps = kbuild.StepCount(log, 4)
+            self.assertEqual(steps(), "0 files")
+            with log.open("a") as file:
+                file.write("  CC      a.o\nwarning\n  AR      lib.a\n  CC      c")
+            self.assertEqual(steps(), "2 of about 4 files, 0:30 left")
+            with log.open("a") as file:
+                file.write(".o\n")
+            self.assertEqual(steps(), "3 of about 4 files, 0:20 left")
+            with log.open("a") as file:
+                file.write("  CC      d.o\n  LD      more\n")
+            self.assertEqual(steps(), "5 files")
 
     def test_path_that_kbuild_refuses(self) -> None:
         layout = type(self.layout)(self.scratch / "with space")
