@@ -26,11 +26,11 @@ CONDITIONS = {
     "limited": f"beside dd, limited to {LIMIT_BYTES // MIB} MiB",
 }
 # Greg Thelen, "memcg: per cgroup dirty page accounting", 2010: figures for its own machine.
-POSTING = {
+SERIES_2010 = {
     "unlimited": "2010 series, no limit",
     "limited": "2010 series, with a limit",
 }
-POSTING_FIGURES = {
+FIGURES_2010 = {
     "unlimited": {"seconds": 12.2, "sd_percent": 25.7, "writer_mb_per_second": 59.7},
     "limited": {"seconds": 3.8, "sd_percent": 0.25, "writer_mb_per_second": 55.4},
 }
@@ -61,6 +61,7 @@ def main(args: argparse.Namespace) -> int:
     print(f"\nUnpacking a tarball, Linux {image.release} from {base.origin}")
     print(f"{args.repeats} repeats; guest of {machine.memory_mib} MiB, disk of 30 MB/s\n")
     print(table(figures))
+    print(f"\n{conclusion(figures)}")
     path = _store(base, image, args.pristine, measured, figures)
     progress(f"the same figures are in {path}")
     return 0
@@ -106,9 +107,25 @@ def table(figures: Mapping[str, Mapping[str, float]]) -> str:
     for name, label in CONDITIONS.items():
         if name in figures:
             lines.append(_line(label, figures[name]))
-    for name, label in POSTING.items():
-        lines.append(_line(label, POSTING_FIGURES[name]))
+    for name, label in SERIES_2010.items():
+        lines.append(_line(label, FIGURES_2010[name]))
     return "\n".join(lines)
+
+
+def conclusion(figures: Mapping[str, Mapping[str, float]]) -> str:
+    """What the table shows, and what to try next."""
+    alone = figures["alone"]["seconds"]
+    slower = (
+        f"Beside dd, unpacking took {figures['unlimited']['seconds'] / alone:.1f} times as long"
+    )
+    if "limited" not in figures:
+        return f"{slower} as alone. Next: `make run`, the same with a dirty limit."
+    limit = f"a dirty limit of {LIMIT_BYTES // MIB} MiB"
+    return (
+        f"{slower} as alone; with {limit} on dd's cgroup, "
+        f"{figures['limited']['seconds'] / alone:.1f} times.\n"
+        "Next: `make shell`, to set limits by hand in this guest."
+    )
 
 
 def _line(label: str, figures: Mapping[str, float]) -> str:
@@ -136,7 +153,7 @@ def _store(
         "disk_bytes_per_second": guest.DISK_BYTES_PER_SECOND,
         "measured": measured,
         "summary": figures,
-        "posting_2010": POSTING_FIGURES,
+        "series_2010": FIGURES_2010,
     }
     scratch.write_json(path, record)
     return REPOSITORY.relative(path)

@@ -20,7 +20,7 @@ CONDITIONS = tuple(run.CONDITIONS)
 MESSAGE_WIDTH = 72
 NUMBER = re.compile(r"\d+(?:\\?\.\d+)?")
 SECONDS = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s+s\b")
-POSTED = "2010"
+SERIES_OF = "2010"
 ABOUT_IT = re.compile(r"\bunpack", re.I)
 PARAGRAPH = re.compile(r"(?:^.*\S.*$\n?)+", re.M)
 
@@ -122,11 +122,11 @@ def rewritten(text: str, headline: Headline) -> str:
 def wrong_times(text: str, headline: Headline) -> Iterator[tuple[int, str]]:
     """Line and number of each time, in paragraphs about unpacking, that was not measured."""
     measured = [headline.seconds(name) for name in CONDITIONS]
-    posted = [figures["seconds"] for figures in run.POSTING_FIGURES.values()]
+    stated = [figures["seconds"] for figures in run.FIGURES_2010.values()]
     for paragraph in PARAGRAPH.finditer(text):
         if not ABOUT_IT.search(paragraph[0]):
             continue
-        known = measured + (posted if POSTED in paragraph[0] else [])
+        known = measured + (stated if SERIES_OF in paragraph[0] else [])
         for found in SECONDS.finditer(paragraph[0]):
             digits = len(found[1].partition(".")[2])
             if not any(f"{seconds:.{digits}f}" == found[1] for seconds in known):

@@ -23,11 +23,22 @@ class ScenarioTest(unittest.TestCase):
         with self.assertRaises(Failure):
             run.parse(["sh: tar: not found"])
 
-    def test_table_has_what_was_measured_and_the_posting(self) -> None:
+    def test_table_has_what_was_measured_and_the_series_of_2010(self) -> None:
         text = run.table({"alone": run.summary(run.parse([f"alone {ROW % (1.5, 0)}"])["alone"])})
         self.assertIn("1.50 s", text)
         self.assertIn("12.20 s", text)
         self.assertNotIn("beside dd", text)
+
+    def test_conclusion(self) -> None:
+        figures = {name: {"seconds": seconds} for name, seconds in (("alone", 2), ("unlimited", 9))}
+        self.assertEqual(
+            run.conclusion(figures),
+            "Beside dd, unpacking took 4.5 times as long as alone. "
+            "Next: `make run`, the same with a dirty limit.",
+        )
+        text = run.conclusion({**figures, "limited": {"seconds": 2.4}})
+        self.assertIn("4.5 times as long as alone; with a dirty limit of 40 MiB", text)
+        self.assertIn("on dd's cgroup, 1.2 times.", text)
 
 
 class SummaryTest(unittest.TestCase):
