@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """When a kernel is built, when it is not, and what a failed build says."""
 
+import time
 from unittest import mock
 
 from tidemark import kbuild, kernel, packages
@@ -111,13 +112,13 @@ class KernelTest(fake.Case):
         warning.assert_called_once_with("mm/pages.c:3:1: warning: suspicious")
 
     def test_steps_are_counted_before_the_build(self) -> None:
-        with mock.patch.object(kernel.kbuild, "StepCount", wraps=kbuild.StepCount) as steps:
+        with mock.patch.object(kbuild, "StepCount", wraps=kbuild.StepCount) as steps:
             image = self.build()
         steps.assert_called_once_with(image.build / "build.log", 1)
 
     def test_progress(self) -> None:
         log = self.write("build.log", "  CC      before.o\n")
-        with mock.patch.object(kbuild.time, "monotonic", side_effect=[100, 130, 160]):
+        with mock.patch.object(time, "monotonic", side_effect=[100, 130, 160]):
             steps = kbuild.StepCount(log, 4)
             self.assertEqual(steps(), "0 files")
             with log.open("a") as file:
