@@ -113,7 +113,7 @@ def table(figures: Mapping[str, Mapping[str, float]]) -> str:
 
 
 def conclusion(figures: Mapping[str, Mapping[str, float]]) -> str:
-    """What the table shows, and what to try next."""
+    """The effect that the table shows, and the next command to try."""
     alone = figures["alone"]["seconds"]
     slower = (
         f"Beside dd, unpacking took {figures['unlimited']['seconds'] / alone:.1f} times as long"
