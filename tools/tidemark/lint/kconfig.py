@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Checks that our Kconfig symbols are complete, turned on in a fragment, used and documented."""
+"""Checks the symbols of Kconfig: complete, turned on in a fragment, used and documented."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..symbols import sourced
 from .finding import Finding
 from .subject import Subject
 
@@ -34,10 +35,8 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def symbols(subject: Subject) -> Iterator[Symbol]:
-    for path in subject.overlay:
-        if not path.rsplit("/", 1)[-1].startswith("Kconfig"):
-            continue
-        lines = (subject.tree.path / path).read_text().splitlines()
+    for path in sourced(subject.layout):
+        lines = (subject.layout.root / path).read_text().splitlines()
         starts = [number for number, line in enumerate(lines) if ENTRY.match(line)]
         for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
             found = ENTRY.match(lines[start])
