@@ -6,6 +6,7 @@ A process that needs more than one takes them in the order archive, base, tree, 
 
 import fcntl
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,13 +51,13 @@ def _hold(build: Path, artifact: str, shared: bool) -> Iterator[int]:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         _wait(descriptor, artifact, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, _command().encode(), 0)
+        _write(descriptor, [*(_holders(descriptor) if shared else []), _command()])
         _held[path] = (descriptor, shared)
         try:
             yield descriptor
         finally:
             del _held[path]
+            _write(descriptor, _holders(descriptor))
     finally:
         os.close(descriptor)
 
@@ -65,10 +66,27 @@ def _wait(descriptor: int, artifact: str, operation: int) -> None:
     try:
         fcntl.flock(descriptor, operation | fcntl.LOCK_NB)
     except BlockingIOError:
-        holder = os.pread(descriptor, 200, 0).decode(errors="replace") or "another command"
+        holders = " and ".join(_holders(descriptor)) or "another command"
         name = artifact if artifact == ALL else f"build/{artifact}"
-        progress(f"waiting for {name}, which {holder} uses ...")
+        progress(f"waiting for {name}, which is in use by {holders} ...")
         fcntl.flock(descriptor, operation)
+
+
+def _holders(descriptor: int) -> list[str]:
+    """Other processes that have the lock, as they wrote into its file."""
+    lines = os.pread(descriptor, 4096, 0).decode(errors="replace").splitlines()
+    found = [(line, re.search(r"process (\d+)", line)) for line in lines]
+    return [
+        line
+        for line, process in found
+        if process and int(process[1]) != os.getpid() and Path("/proc", process[1]).exists()
+    ]
+
+
+def _write(descriptor: int, holders: list[str]) -> None:
+    """Readers write side by side: at worst, a message lacks one of them."""
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, "\n".join(holders).encode(), 0)
 
 
 def _command() -> str:

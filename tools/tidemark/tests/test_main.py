@@ -5,6 +5,7 @@ import argparse
 import contextlib
 import importlib
 import io
+import os
 import subprocess
 import sys
 import tempfile
@@ -85,7 +86,9 @@ class LockTest(unittest.TestCase):
             with lock.hold(build, "a/b"), lock.hold(build, "a/b"):
                 other = subprocess.Popen(probe, cwd=tools, stderr=subprocess.PIPE, text=True)
                 assert other.stderr
-                self.assertIn("waiting for build/a/b, which `", other.stderr.readline())
+                self.assertIn(
+                    "waiting for build/a/b, which is in use by `", other.stderr.readline()
+                )
                 self.assertIsNone(other.poll())
             self.assertEqual(other.wait(10), 0)
             other.stderr.close()
@@ -102,3 +105,27 @@ class LockTest(unittest.TestCase):
                     self.assertEqual(done.returncode, 0)
                 with self.assertRaises(Failure), lock.hold(build, "a/b"):
                     pass
+
+    def test_message_names_the_readers_that_are_left(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            build = Path(name)
+            tools = Path(command.__file__).parents[1]
+            shared = self.PROBE.replace("'a/b'", "'a/b', shared=True")
+            # As a command does that finds its tree out of date: it reads, and then has to write.
+            probe = f"{shared}; print('read', flush=True)\n{self.PROBE}".format(name, name)
+            with lock.hold(build, "a/b", shared=True):
+                other = subprocess.Popen(
+                    [sys.executable, "-c", probe],
+                    cwd=tools,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                )
+                assert other.stdout and other.stderr
+                self.assertEqual(other.stdout.readline(), "read\n")
+                told = other.stderr.readline()
+                self.assertIn(f"(process {os.getpid()}) ...", told)
+                self.assertNotIn(str(other.pid), told)
+            self.assertEqual(other.wait(10), 0)
+            other.stdout.close()
+            other.stderr.close()
