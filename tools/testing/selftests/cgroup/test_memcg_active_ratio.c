@@ -214,11 +214,17 @@ static int read_set_beside_stream(const char *cgroup, void *arg)
 	return percent[ARRAY_SIZE(percent) / 2 - 1];
 }
 
+/*
+ * Makes a new file: on Linux 7.2 and 7.3, to truncate one that was mapped is a
+ * deadlock if khugepaged has locked folios of it and waits for the truncation to
+ * end, in the readahead of collapse_file().
+ */
 static int make_sparse(const char *path, long bytes)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-	int err;
+	int fd, err;
 
+	unlink(path);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
 	if (fd < 0)
 		return -1;
 	err = ftruncate(fd, bytes);
