@@ -332,6 +332,25 @@ out:
 	return ret;
 }
 
+/* The whole trace: a read gives a page of it at most. */
+static int read_trace(char *trace, size_t size)
+{
+	int fd = open(TRACING "trace", O_RDONLY);
+	ssize_t len = -1;
+	size_t at = 0;
+
+	while (fd >= 0 && at < size - 1) {
+		len = read(fd, trace + at, size - 1 - at);
+		if (len <= 0)
+			break;
+		at += len;
+	}
+	if (fd >= 0)
+		close(fd);
+	trace[at] = '\0';
+	return len < 0 ? -1 : 0;
+}
+
 /* Waits for an inode of the cgroup @from to move to @to, or to any if that is 0. */
 static int wait_switch(ino_t from, ino_t to)
 {
@@ -346,7 +365,7 @@ static int wait_switch(ino_t from, ino_t to)
 		snprintf(text, sizeof(text), "old_cgroup_ino=%lu ", from);
 	do {
 		usleep(100000);
-		if (read_text(TRACING "trace", trace, sizeof(trace)) < 0)
+		if (read_trace(trace, sizeof(trace)))
 			return -1;
 		found = strstr(trace, text);
 		if (found) {
@@ -355,7 +374,7 @@ static int wait_switch(ino_t from, ino_t to)
 			return 0;
 		}
 	} while (now_ms() - start < SWITCH_SECONDS * 1000L);
-	ksft_print_msg("no %s within %d s\n", text, SWITCH_SECONDS);
+	ksft_print_msg("not within %d s: %s\n", SWITCH_SECONDS, text);
 	return -1;
 }
 
