@@ -1,201 +1,148 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Dirty page limits of memory cgroups: what the parts of it share.
+ * Dirty page limits of memory cgroups
  *
- *	mm/memcg_dirty.c	counts
- *	mm/memcg_dirty_limit.c	the limits, and the files that set and show them
- *	mm/memcg_dirty_wb.c	what writers and flushers are told
+ * A limit bounds the pages of a cgroup and its descendants that are dirty or
+ * under writeback. There are four layers, and each calls those below it only:
+ *
+ *	memcg_dirty_file.c	files: settings, counts, peaks
+ *	memcg_dirty_wb.c	throttling and writeback: from limits and counts
+ *				to the numbers of balance_dirty_pages()
+ *	memcg_dirty_limit.c	limits: one threshold per level;
+ *	memcg_dirty_share.c	shares of it
+ *	memcg_dirty.c		counts: pages of each subtree, exact to a batch
+ *
+ *	  folio accounting		balance_dirty_pages(), flushers
+ *		|				|
+ *		v				v
+ *	sum on this CPU  --batch-->  counts of each level  <--  thresholds
+ *
+ * An example: /a has a limit of 64 MiB, 16384 pages; /a/b and /a/c write. A page
+ * that becomes dirty in b adds one to b's sum on this CPU. Below 256 MiB the
+ * batch is one page, so the difference goes at once to the counts of b and a.
+ * When a has 12288 pages, half way between its background limit (8192) and its
+ * limit, balance_dirty_pages() begins to pause its writers, and each is held to
+ * its own cgroup's share: if c's disk has completed a third of a's writeback in
+ * the last seconds, c may use 5461 pages. A cgroup with no more than a quarter of
+ * an equal share, here 2048 pages, is not paused.
+ *
+ * The counts of a level are wrong by at most
+ *
+ *	NR_MEMCG_DIRTY_ITEMS * possible CPUs * cgroups below it * (batch - 1)
+ *
+ * pages, and the batch is chosen such that this is a 128th of the limit at most,
+ * and zero below 256 MiB. A threshold that follows memory may halve before the
+ * batches have to change; when it falls further, a worker adapts them. Until its
+ * next update, a CPU that updates its sum at the moment in which a smaller batch
+ * is set may hold back the larger one.
+ *
+ * Greg Thelen posted per-memcg dirty limits with hierarchy in 2010 and 2011.
  */
 #ifndef _MM_MEMCG_DIRTY_H
 #define _MM_MEMCG_DIRTY_H
 
 #include <linux/memcontrol.h>
 #include <linux/memcg_dirty.h>
+#include <linux/sizes.h>
+
+/* Of mm/backing-dev.c: the lists of wbs. */
+extern spinlock_t cgwb_lock;
+extern struct list_head offline_cgwbs;
 
 #ifdef CONFIG_MEMCG_DIRTY_LIMIT
 
-/* A domain's shared count may be off by one part in this many of its limit. */
+/* A level's counts may be wrong by one part in this many of its limit, at most. */
 #define MEMCG_DIRTY_PRECISION	64UL
 
+/* Counts for a limit below this are exact. In pages. */
+#define MEMCG_DIRTY_EXACT	(SZ_256M / PAGE_SIZE)
+
+/* The largest batch, in pages: the one of upstream's statistics. */
+#define MEMCG_DIRTY_BATCH_MAX	64UL
+
+/* A cgroup is light up to one part in this many of an equal share. */
+#define MEMCG_DIRTY_LIGHT	4UL
+
 /**
- * struct memcg_dirty_join - how a CPU's sums entered the domain above
- * @gen: ->gen of the domain that they entered last
- * @base: the sums at that moment, in pages
- *
- * Written by its own CPU only.
+ * struct memcg_dirty_mark - a CPU's part of a cgroup's counts
+ * @folded: how much of the CPU's sum is in the counts, in pages
  */
-struct memcg_dirty_join {
-	unsigned long gen;
-	long base[NR_MEMCG_DIRTY_ITEMS];
+struct memcg_dirty_mark {
+	long folded[NR_MEMCG_DIRTY_ITEMS];
 };
 
-/**
- * struct memcg_dirty_percpu - a CPU's part of a domain
- * @sum: all updates on this CPU, in pages; a page that is dirtied on one CPU
- *	and cleaned on another makes a negative one
- * @low: the lowest that @sum may become before it is folded; the middle between
- *	this and the highest is what the domain's shared count has of it
- * @width: by how much the highest is above @low
- * @domain: the domain; NULL in memcg_dirty_none and memcg_dirty_unlimited
- * @join: since when @sum counts in the next domain up
- */
-struct memcg_dirty_percpu {
-	long sum[NR_MEMCG_DIRTY_ITEMS];
-	long low[NR_MEMCG_DIRTY_ITEMS];
-	unsigned long width;
-	struct memcg_dirty_domain *domain;
-	struct memcg_dirty_join join;
-};
-
-/**
- * memcg_dirty_add - add to a domain's count on this CPU
- * @pcpu: this CPU's part of the domain
- * @item: what to count
- * @nr_pages: how many pages came, or went when negative
- *
- * Context: no other update can happen on this CPU.
- *
- * Return: %true if a batch has come together; the caller is to fold it.
- */
-static __always_inline bool memcg_dirty_add(struct memcg_dirty_percpu *pcpu,
-					    enum memcg_dirty_item item,
-					    long nr_pages)
-{
-	long sum = pcpu->sum[item] + nr_pages;
-
-	WRITE_ONCE(pcpu->sum[item], sum);
-	return (unsigned long)(sum - pcpu->low[item]) > pcpu->width;
-}
-
-/* How many devices with shared writeback a domain keeps apart. */
-#define MEMCG_DIRTY_NR_SHARED	4
-
-/**
- * struct memcg_dirty_shared - use of a device's shared writeback
- * @bdi: the device's ID
- * @at: when a cgroup of the subtree last wrote to it, in jiffies
- *
- * Written without a lock: to be wrong for a moment costs little.
- */
-struct memcg_dirty_shared {
-	u64 bdi;
-	unsigned long at;
-};
-
-/**
- * struct memcg_dirty_domain - the count of a limited cgroup's subtree
- * @up: the next domain on the way to the root
- * @pcpu: the CPUs' parts
- * @memcg: the limited cgroup
- * @gen: distinguishes this domain from all others before and after it
- * @batch: how many pages a CPU collects before it folds them into @dirty
- *	and @total
- * @near: the limit is near; writers are to look more often
- * @limit: pages that may be dirty or under writeback, PAGE_COUNTER_MAX for any
- *	number
- * @background: background writeback is to run above this many dirty pages
- * @shared: devices whose shared writeback the subtree has dirtied pages for
- * @wanted_at: when a writer, or reclaim, last wanted shared writeback to go on,
- *	in jiffies
- * @epoch: the last epoch in which @writers grew
- * @writers: a bit for each task that looked at the limit, in that epoch and in
- *	the one before
- * @largest: pages of the largest folio that a task has dirtied since, and before
- * @margin: pages of the limit to keep free for what such tasks may add at once
- * @seed: pages that were dirty or under writeback when counting began
- * @node: on the list of all domains; RCU
- * @rcu: for freeing it
- * @dirty: dirty pages that were added since
- * @total: dirty pages and pages under writeback that were added since
- * @peak: the highest counts seen, in pages
- */
-struct memcg_dirty_domain {
-	struct memcg_dirty_domain __rcu *up;
-	struct memcg_dirty_percpu __percpu *pcpu;
-	struct mem_cgroup *memcg;
-	unsigned long gen;
-	unsigned int batch;
-	int near;
-	unsigned long limit;
-	unsigned long background;
-	struct memcg_dirty_shared shared[MEMCG_DIRTY_NR_SHARED];
-	unsigned long wanted_at;
-	unsigned long epoch;
-	unsigned long writers[2];
-	unsigned long largest[2];
-	unsigned long margin;
-	long seed[NR_MEMCG_DIRTY_ITEMS];
-	struct list_head node;
-	struct rcu_head rcu;
-
-	atomic_long_t dirty ____cacheline_aligned_in_smp;
-	atomic_long_t total;
-	unsigned long peak[NR_MEMCG_DIRTY_PEAKS];
-};
-
-/* All domains; RCU, written under memcg_dirty_mutex. */
-extern struct list_head memcg_dirty_domains;
-
-/* In the order of enum memcg_dirty_item. */
 extern const enum node_stat_item memcg_dirty_idx[NR_MEMCG_DIRTY_ITEMS];
 
-void memcg_dirty_account_slow(struct mem_cgroup *memcg,
-			      struct memcg_dirty_percpu *pcpu,
-			      enum memcg_dirty_item item, long nr_pages);
-void memcg_dirty_count(struct mem_cgroup *memcg, enum memcg_dirty_item item,
-		       long nr_pages);
-unsigned int memcg_dirty_batch(unsigned long limit, unsigned int nr_cpus);
-unsigned long memcg_dirty_error(unsigned int batch, unsigned int nr_cpus);
-unsigned long memcg_dirty_read_total(const struct memcg_dirty_domain *domain);
-unsigned long memcg_dirty_read_dirty(const struct memcg_dirty_domain *domain);
-unsigned long memcg_dirty_read_exact(const struct memcg_dirty_domain *domain,
-				     enum memcg_dirty_item item);
-unsigned long memcg_dirty_read_local(struct mem_cgroup *memcg,
-				     enum memcg_dirty_item item);
-void memcg_dirty_note(struct memcg_dirty_domain *domain);
-void memcg_dirty_reset_peaks(struct memcg_dirty_domain *domain);
-int memcg_dirty_set(struct mem_cgroup *memcg, enum memcg_dirty_limit which,
-		    const struct memcg_dirty_setting *setting);
+/* Counts: memcg_dirty.c */
+
+unsigned long memcg_dirty_tolerance(unsigned long limit);
+unsigned int memcg_dirty_batch(unsigned long limit, unsigned int nr_cpus,
+			       unsigned int nr_cgroups);
+unsigned long memcg_dirty_error(unsigned int batch, unsigned int nr_cpus,
+				unsigned int nr_cgroups);
+unsigned long memcg_dirty_total(const struct mem_cgroup *memcg);
+unsigned long memcg_dirty_dirty(const struct mem_cgroup *memcg);
+void memcg_dirty_note(struct mem_cgroup *memcg, long total);
+void memcg_dirty_fold_all(struct mem_cgroup *memcg);
+
+/* Limits: memcg_dirty_limit.c */
 
 extern const struct memcg_dirty_setting memcg_dirty_unset;
 
-void memcg_dirty_init_settings(struct mem_cgroup *memcg);
 bool memcg_dirty_is_set(const struct memcg_dirty_setting *setting);
-bool memcg_dirty_any_set(struct mem_cgroup *memcg);
-void memcg_dirty_store(struct mem_cgroup *memcg, enum memcg_dirty_limit which,
+bool memcg_dirty_store(struct mem_cgroup *memcg, enum memcg_dirty_limit which,
 		       const struct memcg_dirty_setting *setting);
-void memcg_dirty_apply(struct mem_cgroup *memcg,
-		       struct memcg_dirty_domain *domain);
+struct memcg_dirty_setting memcg_dirty_load(struct mem_cgroup *memcg,
+					    enum memcg_dirty_limit which);
+unsigned long memcg_dirty_part(unsigned long nr_pages, unsigned long part,
+			       unsigned long whole);
+void memcg_dirty_apply(struct mem_cgroup *memcg);
 void memcg_dirty_refresh(struct mem_cgroup *memcg);
-void memcg_dirty_refresh_now(struct mem_cgroup *memcg);
+void memcg_dirty_adapt(struct mem_cgroup *root);
+void memcg_dirty_adapt_later(void);
+void memcg_dirty_enable(void);
 
-void memcg_dirty_wake_subtrees(void);
+/* Shares of a limit: memcg_dirty_share.c */
+
+void memcg_dirty_flow_add(struct memcg_dirty_flow *flow, unsigned long period,
+			  long nr_pages);
+unsigned long memcg_dirty_flow_read(const struct memcg_dirty_flow *flow,
+				    unsigned long period);
+unsigned int memcg_dirty_epoch(void);
+void memcg_dirty_turn_epoch(struct memcg_dirty *dirty, unsigned int epoch);
+unsigned int memcg_dirty_nr_active(const struct mem_cgroup *memcg);
+void memcg_dirty_mark_active(struct mem_cgroup *memcg);
+void memcg_dirty_credit(struct mem_cgroup *memcg);
 
 /**
- * memcg_dirty_account - count pages that become dirty or clean
- * @memcg: the memory cgroup whose statistics are about to change
- * @item: what changes
- * @nr_pages: the change, in pages
- *
- * This is inlined where the statistics change: a call costs as much as all that
- * is done here.
- *
- * ->only of a cgroup with more than one domain to count in is memcg_dirty_none,
- * in which a batch has always come together. Without any, it is
- * memcg_dirty_unlimited, where that never happens.
- *
- * Context: as for memcg_dirty_count().
+ * struct memcg_dirty_share - the part of a limit that a descendant may use
+ * @earned: in pages; follows completed writeback
+ * @equal: in pages, if the limit is divided equally at each level
  */
-static __always_inline void memcg_dirty_account(struct mem_cgroup *memcg,
-						enum memcg_dirty_item item,
-						long nr_pages)
-{
-	struct memcg_dirty_percpu *pcpu;
+struct memcg_dirty_share {
+	unsigned long earned;
+	unsigned long equal;
+};
 
-	pcpu = this_cpu_ptr(READ_ONCE(memcg->dirty.only));
-	if (unlikely(memcg_dirty_add(pcpu, item, nr_pages)))
-		memcg_dirty_account_slow(memcg, pcpu, item, nr_pages);
-}
+void memcg_dirty_share_step(struct memcg_dirty_share *share,
+			    unsigned long child, unsigned long parent,
+			    unsigned int nr_active);
+unsigned int memcg_dirty_nr_heavy(struct mem_cgroup *memcg,
+				  struct mem_cgroup *limited,
+				  unsigned long equal);
+bool memcg_dirty_leaves_room(struct mem_cgroup *memcg,
+			     struct mem_cgroup *limited, unsigned long thresh,
+			     unsigned long slack);
+void memcg_dirty_find_share(struct mem_cgroup *memcg,
+			    struct mem_cgroup *limited, unsigned long thresh,
+			    struct memcg_dirty_share *share);
+
+/* Throttling and writeback: memcg_dirty_wb.c */
+
+struct mem_cgroup *memcg_dirty_find_binding(struct mem_cgroup *memcg,
+					    unsigned int *levels,
+					    unsigned long *background);
+void memcg_dirty_flush_subtree(struct mem_cgroup *memcg);
 
 #endif /* CONFIG_MEMCG_DIRTY_LIMIT */
 

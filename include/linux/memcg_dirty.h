@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Dirty page limits of memory cgroups: what the rest of the kernel calls.
+ * Dirty page limits of memory cgroups: the interface to the rest of the kernel.
  *
- * Documentation/mm/memcg_dirty.rst explains how it works.
+ * mm/memcg_dirty.h explains how the parts work together.
  */
 #ifndef _LINUX_MEMCG_DIRTY_H
 #define _LINUX_MEMCG_DIRTY_H
@@ -17,32 +17,18 @@
 #include <linux/types.h>
 
 struct mem_cgroup;
-struct memcg_dirty_domain;
-struct memcg_dirty_join;
-struct memcg_dirty_percpu;
+struct memcg_dirty_mark;
 
-/* What a dirty limit counts, in the order of enum node_stat_item. */
+/* The items that a dirty limit counts, in the order of enum node_stat_item. */
 enum memcg_dirty_item {
 	MEMCG_DIRTY,		/* NR_FILE_DIRTY */
 	MEMCG_WRITEBACK,	/* NR_WRITEBACK */
 	NR_MEMCG_DIRTY_ITEMS,
 };
 
-/* Peaks: of the items, and of the two together. */
-#define MEMCG_DIRTY_TOTAL	NR_MEMCG_DIRTY_ITEMS
-#define NR_MEMCG_DIRTY_PEAKS	(NR_MEMCG_DIRTY_ITEMS + 1)
-
-/* What has happened because of a limit. */
-enum memcg_dirty_event {
-	MEMCG_DIRTY_THROTTLED,		/* pauses */
-	MEMCG_DIRTY_THROTTLED_USEC,	/* how long they were */
-	MEMCG_DIRTY_WAKEUPS,		/* flushers woken */
-	NR_MEMCG_DIRTY_EVENTS,
-};
-
 /* The two limits of a cgroup. */
 enum memcg_dirty_limit {
-	MEMCG_DIRTY_LIMIT,		/* writers are held to this */
+	MEMCG_DIRTY_LIMIT,		/* writers are throttled below this */
 	MEMCG_DIRTY_BACKGROUND,		/* background writeback starts at this */
 	NR_MEMCG_DIRTY_LIMITS,
 };
@@ -59,65 +45,97 @@ struct memcg_dirty_setting {
 };
 
 /**
- * struct memcg_dirty - the part of a memory cgroup that dirty limits need
- * @up: the domain of the nearest limited cgroup, this one included; NULL if
- *	there is none. Read under RCU on the update path.
- * @only: the CPUs' parts of @up if that is the only domain that counts this
- *	cgroup's pages, or of a sink if none does; else has updates look at @up
- * @join: per CPU, from which point on this cgroup's pages count in @up
- * @domain: this cgroup's own domain; NULL without a limit of its own
- * @left: pages that freed children had left in the count of this cgroup's
- *	subtree; protected by memcg_dirty_mutex
- * @node: on the list of all non-root cgroups, by memcg_dirty_mutex
- * @setting: the limits, written under memcg_dirty_mutex
- * @peak: pages at most under earlier domains of this cgroup
- * @event: how often what happened in the subtree
- * @avail: pages that the cgroup can dirty, as of @avail_at
- * @avail_at: in jiffies
- * @bounded: memory.max or memory.high bound them, here or further up
- * @reclaim_until: reclaim has asked for clean pages until then, in jiffies
- * @active_at: the last epoch in which this cgroup wrote under a limit
- * @epoch: the last epoch in which @active grew
- * @active: how many cgroups wrote under this one's limit, in that epoch and in
- *	the one before
+ * struct memcg_dirty_flow - pages of the recent past
+ * @period: the last period in which pages were added
+ * @pages: a sum in which each older period counts half as much as the next
  */
-struct memcg_dirty {
-	struct memcg_dirty_domain __rcu *up;
-	struct memcg_dirty_percpu __percpu *only;
-	struct memcg_dirty_join __percpu *join;
-	struct memcg_dirty_domain __rcu *domain;
-	long left[NR_MEMCG_DIRTY_ITEMS];
-	struct list_head node;
-
-	struct memcg_dirty_setting setting[NR_MEMCG_DIRTY_LIMITS];
-	unsigned long peak[NR_MEMCG_DIRTY_PEAKS];
-	atomic64_t event[NR_MEMCG_DIRTY_EVENTS];
-
-	unsigned long avail;
-	unsigned long avail_at;
-	bool bounded;
-	unsigned long reclaim_until;
-
-	unsigned long active_at;
-	unsigned long epoch;
-	unsigned int active[2];
+struct memcg_dirty_flow {
+	unsigned long period;
+	atomic_long_t pages;
 };
 
 /**
- * struct memcg_dirty_state - a limit and what counts against it, in pages
+ * struct memcg_dirty - the part of a memory cgroup that dirty limits need
+ * @mark: per CPU, the part of the cgroup's statistics that is in the counts
+ * @batch: a CPU folds its part into the counts once it differs by this many
+ *	pages
+ * @limited: this cgroup or an ancestor has a limit
+ * @near: the limit is near; writers check more often
+ * @spread: for how many cgroups of the subtree the batches have been chosen
+ * @error: pages by which the counts can be wrong
+ * @limit: limits in force, in pages; PAGE_COUNTER_MAX for none
+ * @setting: limits as they were set
+ * @refreshed: when @limit was last computed, in jiffies
+ * @reclaim_until: reclaim has asked for clean pages until then, in jiffies
+ * @active_at: the last epoch in which the subtree wrote over a background limit
+ * @epoch: the last epoch in which @active grew
+ * @active: number of children that did so, in that epoch and the one before
+ * @writers: a bit for each task that checked the limit, in the same epochs
+ * @largest: pages of the largest folio that was dirtied, in the same epochs
+ * @done: pages whose writeback has completed, of the subtree
+ * @passed: pages that writers may add after their last check
+ * @pauses: how often writers of the subtree were paused
+ * @paused_usec: for how long
+ * @dirty: dirty pages of the subtree
+ * @total: dirty pages and pages under writeback of the subtree
+ * @written: pages of this cgroup written back that are not in @done yet
+ * @peak: the highest @total, in pages
+ * @local_peak: the same since the last write to memory.dirty_peak
+ * @peaks: open files that have been reset
+ * @flush_node: on the list of those whose flushers are to be started
+ */
+struct memcg_dirty {
+	struct memcg_dirty_mark __percpu *mark;
+	unsigned int batch;
+	bool limited;
+	int near;
+	unsigned int spread;
+	unsigned long error;
+	unsigned long limit[NR_MEMCG_DIRTY_LIMITS];
+	struct memcg_dirty_setting setting[NR_MEMCG_DIRTY_LIMITS];
+
+	unsigned long refreshed;
+	unsigned long reclaim_until;
+
+	unsigned int active_at;
+	unsigned int epoch;
+	atomic_t active[2];
+	unsigned long writers[2];
+	unsigned int largest[2];
+	struct memcg_dirty_flow done;
+	struct memcg_dirty_flow passed;
+
+	atomic_long_t pauses;
+	atomic_long_t paused_usec;
+
+	atomic_long_t dirty;
+	atomic_long_t total;
+	atomic_long_t written;
+	unsigned long peak;
+	unsigned long local_peak;
+	struct list_head peaks;
+	struct list_head flush_node;
+};
+
+/**
+ * struct memcg_dirty_state - the limit that binds a writer, in pages
  * @dirty: dirty pages of the limited cgroup's subtree
  * @writeback: pages of the subtree under writeback
  * @thresh: the limit on the two together; 0 if there is no limit
  * @bg_thresh: above this many dirty pages, background writeback runs
+ * @share: the part of @thresh that the writer's own cgroup may use
+ * @own: dirty pages and pages under writeback of the writer's own cgroup
  * @cgroup: ID of the limited cgroup
- * @over_bg: there are more than that, here or at another limit that binds
- * @shared_wb: the writeback is not the cgroup's own, but that of all
+ * @over_bg: more than @bg_thresh are dirty, here or at another limit that binds
+ * @shared_wb: the device has no cgroup writeback
  */
 struct memcg_dirty_state {
 	unsigned long dirty;
 	unsigned long writeback;
 	unsigned long thresh;
 	unsigned long bg_thresh;
+	unsigned long share;
+	unsigned long own;
 	u64 cgroup;
 	bool over_bg;
 	bool shared_wb;
@@ -125,35 +143,58 @@ struct memcg_dirty_state {
 
 #ifdef CONFIG_MEMCG_DIRTY_LIMIT
 
-DECLARE_STATIC_KEY_FALSE(memcg_dirty_limit_key);
+DECLARE_STATIC_KEY_FALSE(memcg_dirty_key);
 extern atomic_t memcg_dirty_nr_near;
 
-static inline bool memcg_dirty_limited(void)
+/* Has there been a dirty limit since boot? */
+static inline bool memcg_dirty_enabled(void)
 {
-	return static_branch_unlikely(&memcg_dirty_limit_key);
+	return static_branch_unlikely(&memcg_dirty_key);
 }
 
-/* Counting: mm/memcg_dirty.c; the updates are in mm/memcg_dirty.h */
+/* The life of a cgroup: mm/memcg_dirty_limit.c and, at its end, the counts */
 
-int memcg_dirty_alloc(struct mem_cgroup *memcg);
+int memcg_dirty_alloc(struct mem_cgroup *memcg, struct mem_cgroup *parent);
 void memcg_dirty_online(struct mem_cgroup *memcg);
 void memcg_dirty_reset(struct mem_cgroup *memcg);
 void memcg_dirty_free(struct mem_cgroup *memcg);
 
+/* Counts: mm/memcg_dirty.c */
+
+void __memcg_dirty_update(struct mem_cgroup *memcg, int idx, long nr_pages);
+
 /* Lives in mm/memcontrol.c, with the per-CPU statistics that it reads. */
-long memcg_page_state_cpu(struct mem_cgroup *memcg, int idx, int cpu);
+const long *memcg_page_state_cpu(struct mem_cgroup *memcg, int idx, int cpu);
+
+/**
+ * memcg_dirty_update - have the counts follow a memory cgroup's statistics
+ * @memcg: the memory cgroup, whose statistics have just changed
+ * @idx: the item that has changed; limits count two items and ignore the others
+ * @nr_pages: the change, in pages
+ *
+ * Context: any, with preemption disabled.
+ */
+static __always_inline void memcg_dirty_update(struct mem_cgroup *memcg,
+					       int idx, long nr_pages)
+{
+	if (memcg_dirty_enabled() &&
+	    (idx == NR_FILE_DIRTY || idx == NR_WRITEBACK))
+		__memcg_dirty_update(memcg, idx, nr_pages);
+}
 
 /* Throttling and writeback: mm/memcg_dirty_wb.c */
 
 bool __memcg_dirty_writer_limited(void);
 bool __memcg_dirty_wb_state(struct bdi_writeback *wb,
 			    struct memcg_dirty_state *state);
-bool __memcg_dirty_shared_over_bg(struct bdi_writeback *wb);
 int __memcg_dirty_poll(struct bdi_writeback *wb, int ratelimit);
 void __memcg_dirty_start_writeback(struct bdi_writeback *wb,
 				   const struct memcg_dirty_state *state);
 void __memcg_dirty_sleep(struct bdi_writeback *wb,
 			 const struct memcg_dirty_state *state, long pause);
+bool memcg_dirty_may_pass(struct bdi_writeback *wb,
+			  const struct memcg_dirty_state *state,
+			  unsigned long start);
 void __memcg_dirty_reclaim(struct mem_cgroup *memcg);
 
 /**
@@ -163,7 +204,7 @@ void __memcg_dirty_reclaim(struct mem_cgroup *memcg);
  */
 static inline bool memcg_dirty_writer_limited(void)
 {
-	return memcg_dirty_limited() && __memcg_dirty_writer_limited();
+	return memcg_dirty_enabled() && __memcg_dirty_writer_limited();
 }
 
 /**
@@ -182,39 +223,29 @@ static inline bool memcg_dirty_wb_state(struct bdi_writeback *wb,
 					struct memcg_dirty_state *state)
 {
 	*state = (struct memcg_dirty_state){};
-	/* The last limit may go while a writer on shared writeback is here. */
-	if (!memcg_dirty_limited() && wb != &wb->bdi->wb)
+	/* A limit may go while a writer on shared writeback is here. */
+	if (!memcg_dirty_enabled() && wb != &wb->bdi->wb)
 		return false;
 	return __memcg_dirty_wb_state(wb, state);
 }
 
 /**
- * memcg_dirty_shared_over_bg - does a limit want shared writeback to go on?
- * @wb: a bdi_writeback that no memory cgroup but the root owns
- *
- * Return: %true if cgroups that write to it are over a background limit.
- */
-static inline bool memcg_dirty_shared_over_bg(struct bdi_writeback *wb)
-{
-	return memcg_dirty_limited() && __memcg_dirty_shared_over_bg(wb);
-}
-
-/**
- * memcg_dirty_poll - how many pages a task may dirty before it looks again
+ * memcg_dirty_poll - how many pages a task may dirty before its next check
  * @wb: the bdi_writeback that it writes to
- * @ratelimit: how many it may for all else
+ * @ratelimit: the number without dirty limits
  *
- * Return: fewer when a limit is near, 0 when it is reached; at most @ratelimit.
+ * Return: fewer when a limit is near, 0 when it is reached and folios of several
+ * pages are dirtied; at most @ratelimit.
  */
 static inline int memcg_dirty_poll(struct bdi_writeback *wb, int ratelimit)
 {
-	if (!memcg_dirty_limited() || !atomic_read(&memcg_dirty_nr_near))
+	if (!memcg_dirty_enabled() || !atomic_read(&memcg_dirty_nr_near))
 		return ratelimit;
 	return __memcg_dirty_poll(wb, ratelimit);
 }
 
 /**
- * memcg_dirty_start_writeback - have a limited subtree's pages written
+ * memcg_dirty_start_writeback - write back a limited subtree's pages
  * @wb: the bdi_writeback that the caller writes to
  * @state: from memcg_dirty_wb_state()
  *
@@ -246,34 +277,19 @@ static inline void memcg_dirty_sleep(struct bdi_writeback *wb,
 }
 
 /**
- * memcg_dirty_may_pass - has a throttled writer waited for long enough?
- * @state: the limit that it is throttled for
- * @start: since when, in jiffies
- *
- * On shared writeback, one cannot tell whether its own device is what fails to
- * make progress.
- *
- * Return: %true if it is to go on for a page although the limit is exceeded.
- */
-static inline bool memcg_dirty_may_pass(const struct memcg_dirty_state *state,
-					unsigned long start)
-{
-	return state->shared_wb && jiffies - start > HZ;
-}
-
-/**
  * memcg_dirty_reclaim - have clean pages made for a cgroup that found too few
  * @memcg: the memory cgroup whose reclaim fell short
  */
 static inline void memcg_dirty_reclaim(struct mem_cgroup *memcg)
 {
-	if (memcg_dirty_limited())
+	if (memcg_dirty_enabled())
 		__memcg_dirty_reclaim(memcg);
 }
 
 #else /* CONFIG_MEMCG_DIRTY_LIMIT */
 
-static inline int memcg_dirty_alloc(struct mem_cgroup *memcg)
+static inline int memcg_dirty_alloc(struct mem_cgroup *memcg,
+				    struct mem_cgroup *parent)
 {
 	return 0;
 }
@@ -290,6 +306,11 @@ static inline void memcg_dirty_free(struct mem_cgroup *memcg)
 {
 }
 
+static inline void memcg_dirty_update(struct mem_cgroup *memcg, int idx,
+				      long nr_pages)
+{
+}
+
 static inline bool memcg_dirty_writer_limited(void)
 {
 	return false;
@@ -297,11 +318,6 @@ static inline bool memcg_dirty_writer_limited(void)
 
 static inline bool memcg_dirty_wb_state(struct bdi_writeback *wb,
 					struct memcg_dirty_state *state)
-{
-	return false;
-}
-
-static inline bool memcg_dirty_shared_over_bg(struct bdi_writeback *wb)
 {
 	return false;
 }
@@ -324,7 +340,8 @@ static inline void memcg_dirty_sleep(struct bdi_writeback *wb,
 	io_schedule_timeout(pause);
 }
 
-static inline bool memcg_dirty_may_pass(const struct memcg_dirty_state *state,
+static inline bool memcg_dirty_may_pass(struct bdi_writeback *wb,
+					const struct memcg_dirty_state *state,
 					unsigned long start)
 {
 	return false;

@@ -1,140 +1,53 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests for dirty limits: parsing, ratios, and background limits.
+ * KUnit tests for dirty limits: thresholds.
  *
  * Included by mm/memcg_dirty_limit.c.
  */
 #include <kunit/test.h>
-#include <linux/sizes.h>
 
-struct memcg_dirty_parse_case {
-	const char *text;
-	int err;
-	unsigned long pages;
-};
-
-#define PAGES(bytes)	((unsigned long)((bytes) / PAGE_SIZE))
-
-static const struct memcg_dirty_parse_case memcg_dirty_parse_cases[] = {
-	{ "max", 0, PAGE_COUNTER_MAX },
-	{ "1048576", 0, PAGES(SZ_1M) },
-	{ "1024K", 0, PAGES(SZ_1M) },
-	{ "40M", 0, PAGES(40 * SZ_1M) },
-	{ "40m", 0, PAGES(40 * SZ_1M) },
-	{ "2G", 0, PAGES(2ULL * SZ_1G) },
-	{ "1048577", 0, PAGES(SZ_1M) },
-	{ "", -EINVAL },
-	{ "0", -EINVAL },
-	{ "1", -EINVAL },
-	{ "1K", -EINVAL },
-	{ "-1", -EINVAL },
-	{ "12x", -EINVAL },
-	{ "x", -EINVAL },
-	{ "M", -EINVAL },
-	{ "1 M", -EINVAL },
-	{ "1MM", -EINVAL },
-	{ "maximum", -EINVAL },
-	{ "0x100000", -EINVAL },
-	{ "+1M", -EINVAL },
-	{ "1048576\nM", -EINVAL },
-	{ "16E", -ERANGE },
-	{ "18446744073709551615", -ERANGE },
-	{ "18446744073709551616", -ERANGE },
-	{ "123456789012345678901234567890", -ERANGE },
-};
-
-static void memcg_dirty_test_parse(struct kunit *test)
+static void memcg_dirty_test_part(struct kunit *test)
 {
-	const struct memcg_dirty_parse_case *c;
-	struct memcg_dirty_setting setting;
-	char buf[64];
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(memcg_dirty_parse_cases); i++) {
-		c = &memcg_dirty_parse_cases[i];
-		strscpy(buf, c->text, sizeof(buf));
-		KUNIT_EXPECT_EQ_MSG(test, memcg_dirty_parse_bytes(buf, &setting),
-				    c->err, "\"%s\"", c->text);
-		if (c->err)
-			continue;
-		KUNIT_EXPECT_EQ_MSG(test, setting.pages, c->pages, "\"%s\"",
-				    c->text);
-		KUNIT_EXPECT_EQ(test, setting.percent, 0U);
-	}
+	KUNIT_EXPECT_EQ(test, memcg_dirty_part(1000, 30, 100), 300UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_part(1000, 100, 100), 1000UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_part(1000, 200, 100), 1000UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_part(1000, 0, 100), 1UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_part(1000, 0, 0), 1000UL);
+	/* The product does not overflow. */
+	KUNIT_EXPECT_EQ(test, memcg_dirty_part(PAGE_COUNTER_MAX,
+					       PAGE_COUNTER_MAX / 4,
+					       PAGE_COUNTER_MAX / 4 * 2),
+			PAGE_COUNTER_MAX / 2);
 }
 
-/* One page is the smallest limit, whatever the page size. */
-static void memcg_dirty_test_parse_page(struct kunit *test)
+/* The limit as it was set, or the share of the system's below memory.max. */
+static void memcg_dirty_test_threshold(struct kunit *test)
 {
-	struct memcg_dirty_setting setting;
-	char buf[32];
-
-	snprintf(buf, sizeof(buf), "%lu", PAGE_SIZE);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_parse_bytes(buf, &setting), 0);
-	KUNIT_EXPECT_EQ(test, setting.pages, 1UL);
-	snprintf(buf, sizeof(buf), "%lu", PAGE_SIZE - 1);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_parse_bytes(buf, &setting), -EINVAL);
-}
-
-struct memcg_dirty_ratio_case {
-	const char *text;
-	int err;
-	unsigned int percent;
-};
-
-static const struct memcg_dirty_ratio_case memcg_dirty_ratio_cases[] = {
-	{ "max", 0, 0 },
-	{ "1", 0, 1 },
-	{ "20", 0, 20 },
-	{ "100", 0, 100 },
-	{ "0", -EINVAL },
-	{ "101", -EINVAL },
-	{ "-1", -EINVAL },
-	{ "+5", -EINVAL },
-	{ "", -EINVAL },
-	{ "5%", -EINVAL },
-	{ "0x10", -EINVAL },
-	{ "4294967316", -EINVAL },
-	{ "5 5", -EINVAL },
-};
-
-static void memcg_dirty_test_parse_ratio(struct kunit *test)
-{
-	const struct memcg_dirty_ratio_case *c;
-	struct memcg_dirty_setting setting;
-	char buf[64];
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(memcg_dirty_ratio_cases); i++) {
-		c = &memcg_dirty_ratio_cases[i];
-		strscpy(buf, c->text, sizeof(buf));
-		KUNIT_EXPECT_EQ_MSG(test, memcg_dirty_parse_ratio(buf, &setting),
-				    c->err, "\"%s\"", c->text);
-		if (c->err)
-			continue;
-		KUNIT_EXPECT_EQ_MSG(test, setting.percent, c->percent, "\"%s\"",
-				    c->text);
-		KUNIT_EXPECT_EQ(test, setting.pages, PAGE_COUNTER_MAX);
-	}
-}
-
-/* A ratio is of what can be dirtied, and never nothing. */
-static void memcg_dirty_test_pages(struct kunit *test)
-{
-	struct memcg_dirty_setting bytes = { .pages = 10 };
+	struct memcg_dirty_base base = { .avail = 1000, .system = 4000 };
+	struct memcg_dirty_setting bytes = { .pages = 900 };
 	struct memcg_dirty_setting ratio = {
 		.pages = PAGE_COUNTER_MAX, .percent = 30
 	};
+	const struct memcg_dirty_setting *unset = &memcg_dirty_unset;
 
-	KUNIT_EXPECT_EQ(test, memcg_dirty_pages(&memcg_dirty_unset, 1000),
+	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(unset, &base, 800),
 			PAGE_COUNTER_MAX);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_pages(&bytes, 1000), 10UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_pages(&ratio, 1000), 300UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_pages(&ratio, 0), 1UL);
-	/* The product does not overflow. */
-	KUNIT_EXPECT_EQ(test, memcg_dirty_pages(&ratio, UINT_MAX), 1288490188UL);
-	ratio.percent = 100;
-	KUNIT_EXPECT_EQ(test, memcg_dirty_pages(&ratio, 1000), 1000UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(&bytes, &base, 800), 900UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(&ratio, &base, 800), 300UL);
+	base.bounded = true;
+	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(unset, &base, 800), 200UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(&ratio, &base, 800), 300UL);
+	/* A quarter stays clean for reclaim. */
+	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(&bytes, &base, 800), 750UL);
+	/* Below memory.max without a limit, the own share is the most. */
+	base.bounded = false;
+	base.outer = true;
+	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(&bytes, &base, 800), 200UL);
+	bytes.pages = 150;
+	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(&bytes, &base, 800), 150UL);
+	base.bounded = true;
+	base.avail = 0;
+	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(&bytes, &base, 800), 1UL);
 }
 
 static void memcg_dirty_test_background(struct kunit *test)
@@ -163,31 +76,11 @@ static void memcg_dirty_test_avail(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcg_dirty_avail(1100, 50, 1000), 1100UL);
 }
 
-/* "max" for the one of bytes and ratio that is not set changes nothing. */
-static void memcg_dirty_test_moot(struct kunit *test)
-{
-	struct memcg_dirty_setting bytes = { .pages = 10 };
-	struct memcg_dirty_setting ratio = {
-		.pages = PAGE_COUNTER_MAX, .percent = 30
-	};
-	const struct memcg_dirty_setting *unset = &memcg_dirty_unset;
-
-	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_moot(unset, &bytes, true));
-	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_moot(unset, &ratio, false));
-	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_moot(unset, &bytes, false));
-	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_moot(unset, &ratio, true));
-	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_moot(&bytes, &ratio, false));
-	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_moot(&ratio, &bytes, true));
-}
-
 static struct kunit_case memcg_dirty_limit_cases[] = {
-	KUNIT_CASE(memcg_dirty_test_parse),
-	KUNIT_CASE(memcg_dirty_test_parse_page),
-	KUNIT_CASE(memcg_dirty_test_parse_ratio),
-	KUNIT_CASE(memcg_dirty_test_pages),
+	KUNIT_CASE(memcg_dirty_test_part),
+	KUNIT_CASE(memcg_dirty_test_threshold),
 	KUNIT_CASE(memcg_dirty_test_background),
 	KUNIT_CASE(memcg_dirty_test_avail),
-	KUNIT_CASE(memcg_dirty_test_moot),
 	{}
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests for dirty limits: which limit binds, who is spared, and how close
- * to a limit tasks look again.
+ * KUnit tests for dirty limits: the limit that binds, light writers, and checks
+ * close to a limit.
  *
  * Included by mm/memcg_dirty_wb.c.
  */
@@ -22,6 +22,13 @@ static void memcg_dirty_test_tighter(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, memcg_dirty_tighter(&large, &small));
 	KUNIT_EXPECT_FALSE(test, memcg_dirty_tighter(&small, &large));
 	KUNIT_EXPECT_FALSE(test, memcg_dirty_tighter(&small, &small));
+	/* While nothing is dirty, the smaller limit binds. */
+	small.dirty = 0;
+	large.dirty = 0;
+	large.writeback = 0;
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_tighter(&small, &large));
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_tighter(&large, &small));
+	large.dirty = 600;
 	/* The products do not overflow. */
 	KUNIT_EXPECT_TRUE(test, memcg_dirty_tighter(&huge, &large));
 	KUNIT_EXPECT_FALSE(test, memcg_dirty_tighter(&large, &huge));
@@ -59,59 +66,13 @@ static void memcg_dirty_test_hold(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcg_dirty_hold(100, 0), 100UL);
 	KUNIT_EXPECT_EQ(test, memcg_dirty_hold(6400, 100), 6300UL);
 	KUNIT_EXPECT_EQ(test, memcg_dirty_hold(1, 0), 1UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_hold(5, 9), 1UL);
+	/* A 16th at most, until a worker has chosen smaller batches. */
+	KUNIT_EXPECT_EQ(test, memcg_dirty_hold(1600, 900), 1500UL);
 	KUNIT_EXPECT_EQ(test, memcg_dirty_hold(ULONG_MAX, 0),
 			(unsigned long)UINT_MAX);
 }
 
-static void memcg_dirty_test_margin(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, memcg_dirty_margin(4096, 0, 0), 0UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_margin(4096, 1, 1), 1UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_margin(4096, 32, 16), 512UL);
-	/* Half of the limit stays, whatever comes. */
-	KUNIT_EXPECT_EQ(test, memcg_dirty_margin(1024, 64, 512), 512UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_margin(1, 64, 512), 0UL);
-}
-
-/* Each task that looks counts once, and for one epoch after its last look. */
-static void memcg_dirty_test_writers(struct kunit *test)
-{
-	struct memcg_dirty_domain *domain;
-
-	domain = kunit_kzalloc(test, sizeof(*domain), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, domain);
-	domain->limit = 4096;
-	domain->epoch = jiffies / MEMCG_DIRTY_EPOCH - 1;
-	domain->writers[0] = ~BIT(current->pid % BITS_PER_LONG);
-	domain->largest[0] = 16;
-	memcg_dirty_note_writer(domain);
-	KUNIT_EXPECT_EQ(test, domain->margin, 16UL * BITS_PER_LONG);
-	/* The tasks of before are gone, and so are their folios. */
-	domain->epoch--;
-	domain->largest[0] = 1;
-	memcg_dirty_note_writer(domain);
-	KUNIT_EXPECT_EQ(test, domain->margin, 1UL);
-	/* Of long ago, only how large folios are is still of use. */
-	domain->epoch -= 2;
-	domain->writers[0] = ULONG_MAX;
-	domain->largest[0] = 512;
-	memcg_dirty_note_writer(domain);
-	KUNIT_EXPECT_EQ(test, domain->margin, 512UL);
-}
-
-/* Throttling and writeback keep their range below the limit. */
-static void memcg_dirty_test_scale(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, memcg_dirty_scale(2048, 4096, 4096), 2048UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_scale(2048, 2048, 4096), 1024UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_scale(4095, 2048, 4096), 2047UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_scale(1, 1, 1), 0UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_scale(UINT_MAX - 1, UINT_MAX, UINT_MAX),
-			UINT_MAX - 1UL);
-}
-
-/* A quarter of the fair share, for as long as the limit holds. */
+/* A quarter of an equal share, for as long as the limit holds. */
 static void memcg_dirty_test_light(struct kunit *test)
 {
 	struct memcg_dirty_state state = {
@@ -119,19 +80,25 @@ static void memcg_dirty_test_light(struct kunit *test)
 		.bg_thresh = 3200
 	};
 
-	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 6400, 0, 1));
-	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 6400, 1600, 1));
-	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_light(&state, 6400, 1601, 1));
-	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 6400, 800, 2));
-	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_light(&state, 6400, 801, 2));
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 6400, 0));
+	state.own = 1600;
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 6400, 0));
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_light(&state, 6399, 0));
+	state.own = 800;
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 3200, 0));
 	/* A 64th beyond the limit, but no more. */
 	state.writeback += 100;
-	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 6400, 0, 1));
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 6400, 0));
 	state.writeback++;
-	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_light(&state, 6400, 0, 1));
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_light(&state, 6400, 0));
+	/* Half of that below a tenant that uses its share, and so on. */
+	state.writeback = 450;
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_light(&state, 6400, 1));
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_light(&state, 6400, 2));
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_light(&state, 6400, 100));
 }
 
-/* Who is spared may pass, and more than that is not hidden. */
+/* A spared writer may pass, and more than that is not hidden. */
 static void memcg_dirty_test_spare(struct kunit *test)
 {
 	struct memcg_dirty_state state = {
@@ -148,82 +115,51 @@ static void memcg_dirty_test_spare(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state.dirty, 10UL);
 }
 
-static void memcg_dirty_test_active(struct kunit *test)
+/* Dirty pages are written for the sake of the background limit or of writers. */
+static void memcg_dirty_test_over_bg(struct kunit *test)
 {
-	struct memcg_dirty dirty = { .active = { 3, 5 }, .epoch = 7 };
+	struct memcg_dirty_state state = {
+		.dirty = 3200, .thresh = 6400, .bg_thresh = 3200
+	};
 
-	/* Within an epoch nothing changes. */
-	memcg_dirty_turn_epoch(&dirty, 7);
-	KUNIT_EXPECT_EQ(test, dirty.active[0], 3U);
-	KUNIT_EXPECT_EQ(test, dirty.active[1], 5U);
-	/* The last epoch is remembered, and none before it. */
-	memcg_dirty_turn_epoch(&dirty, 8);
-	KUNIT_EXPECT_EQ(test, dirty.active[0], 0U);
-	KUNIT_EXPECT_EQ(test, dirty.active[1], 3U);
-	dirty.active[0] = 2;
-	memcg_dirty_turn_epoch(&dirty, 10);
-	KUNIT_EXPECT_EQ(test, dirty.active[1], 0U);
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_over_bg(&state));
+	state.dirty++;
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_over_bg(&state));
+	state.dirty = 401;
+	state.writeback = 4399;
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_over_bg(&state));
+	state.writeback++;
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_over_bg(&state));
+	/* There is little to write, or no limit. */
+	state.dirty = 400;
+	state.writeback = 6400;
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_over_bg(&state));
+	state.dirty = 401;
+	state.thresh = 0;
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_over_bg(&state));
 }
 
 static void memcg_dirty_test_interval(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 0), 100UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 6335), 2UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 6336), 1UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 6399), 1UL);
-	/* Who has dirtied none yet looks, too. */
-	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 6400), 0UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 9000), 0UL);
-}
-
-static void memcg_dirty_test_room(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, memcg_dirty_room(400), 300UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_room(1), 1UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_room(0), 1UL);
-}
-
-/* All domains that count a cgroup, on the devices that they know of. */
-static void memcg_dirty_test_want_shared(struct kunit *test)
-{
-	struct memcg_dirty_domain *domain;
-	struct mem_cgroup *memcg;
-	int i;
-
-	memcg = kunit_kzalloc(test, sizeof(*memcg), GFP_KERNEL);
-	domain = kunit_kcalloc(test, 2, sizeof(*domain), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, memcg);
-	KUNIT_ASSERT_NOT_NULL(test, domain);
-	for (i = 0; i < 2; i++) {
-		domain[i].batch = 1;
-		domain[i].limit = 4096;
-		domain[i].background = 2048;
-		domain[i].wanted_at = jiffies - HZ;
-		domain[i].shared[i].bdi = 7;
-		domain[i].shared[i].at = jiffies;
-	}
-	RCU_INIT_POINTER(memcg->dirty.up, &domain[0]);
-	RCU_INIT_POINTER(domain[0].up, &domain[1]);
-	KUNIT_EXPECT_FALSE(test, memcg_dirty_domain_wants_shared(&domain[0], 7));
-	memcg_dirty_want_shared(memcg);
-	KUNIT_EXPECT_TRUE(test, memcg_dirty_domain_wants_shared(&domain[0], 7));
-	KUNIT_EXPECT_TRUE(test, memcg_dirty_domain_wants_shared(&domain[1], 7));
-	KUNIT_EXPECT_FALSE(test, memcg_dirty_domain_wants_shared(&domain[1], 8));
+	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 0, 2), 100UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 6335, 2), 2UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 6336, 2), 1UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 6399, 2), 1UL);
+	/* A task that has dirtied none yet checks, too. */
+	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 6400, 2), 0UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 9000, 2), 0UL);
+	/* With small folios, one that rewrites dirty pages is let go on. */
+	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 9000, 1), 1UL);
 }
 
 static struct kunit_case memcg_dirty_wb_cases[] = {
 	KUNIT_CASE(memcg_dirty_test_tighter),
 	KUNIT_CASE(memcg_dirty_test_tighten),
 	KUNIT_CASE(memcg_dirty_test_hold),
-	KUNIT_CASE(memcg_dirty_test_margin),
-	KUNIT_CASE(memcg_dirty_test_writers),
-	KUNIT_CASE(memcg_dirty_test_scale),
 	KUNIT_CASE(memcg_dirty_test_light),
 	KUNIT_CASE(memcg_dirty_test_spare),
-	KUNIT_CASE(memcg_dirty_test_active),
+	KUNIT_CASE(memcg_dirty_test_over_bg),
 	KUNIT_CASE(memcg_dirty_test_interval),
-	KUNIT_CASE(memcg_dirty_test_room),
-	KUNIT_CASE(memcg_dirty_test_want_shared),
 	{}
 };
 

@@ -13,6 +13,7 @@
 #define RATIO_FILE		"memory.dirty_ratio"
 #define BACKGROUND_RATIO_FILE	"memory.dirty_background_ratio"
 #define STAT_FILE		"memory.dirty_stat"
+#define PEAK_FILE		"memory.dirty_peak"
 #define CHUNK		65536L
 
 long now_ms(void);

@@ -573,7 +573,7 @@ static bool known(const char *type)
  */
 static bool within_limit(const struct filesystem *fs, const char *cgroup, long watched)
 {
-	long counted = cg_read_key_long(cgroup, STAT_FILE, "total_peak ");
+	long counted = cg_read_long(cgroup, PEAK_FILE);
 	long most = LIMIT / 10 * 11 + stat_error() + FOLIO_ALLOWANCE;
 
 	if (counted < 0 || counted > most || watched > most)

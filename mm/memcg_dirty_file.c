@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Dirty page limits of memory cgroups: the files
+ *
+ * memory.dirty_limit_in_bytes, memory.dirty_ratio and their background
+ * counterparts set limits. memory.dirty_stat shows counts, the limit in force and
+ * pauses; memory.dirty_peak shows the highest count. Nothing here flushes
+ * statistics.
+ */
+
+#include <linux/atomic.h>
+#include <linux/cgroup.h>
+#include <linux/ctype.h>
+#include <linux/kernel.h>
+#include <linux/kstrtox.h>
+#include <linux/limits.h>
+#include <linux/list.h>
+#include <linux/memcontrol.h>
+#include <linux/minmax.h>
+#include <linux/page_counter.h>
+#include <linux/seq_file.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+
+#include "memcg_dirty.h"
+
+/* Parsing */
+
+/**
+ * memcg_dirty_parse_bytes - parse a limit in bytes
+ * @buf: decimal digits with an optional suffix K, M, G, T, P or E, or "max";
+ *	stripped; the suffix is removed
+ * @setting: the result, rounded down to pages
+ *
+ * Unlike page_counter_memparse(), this refuses a number that overflows, and one
+ * that is too large for a limit.
+ *
+ * Return: 0; -EINVAL for anything else or less than a page; -ERANGE for a number
+ * that does not fit.
+ */
+static int memcg_dirty_parse_bytes(char *buf,
+				   struct memcg_dirty_setting *setting)
+{
+	static const char suffixes[] = "kmgtpe";
+	size_t len = strlen(buf);
+	const char *suffix;
+	int shift = 0;
+	u64 bytes;
+	int err;
+
+	*setting = memcg_dirty_unset;
+	if (!strcmp(buf, "max"))
+		return 0;
+
+	suffix = len ? strchr(suffixes, tolower(buf[len - 1])) : NULL;
+	if (suffix) {
+		shift = 10 * (suffix - suffixes + 1);
+		buf[--len] = '\0';
+	}
+	/* kstrtou64() takes a sign and a line feed as well. */
+	if (!len || !isdigit(buf[0]) || !isdigit(buf[len - 1]))
+		return -EINVAL;
+	err = kstrtou64(buf, 10, &bytes);
+	if (err)
+		return err;
+	if (bytes > U64_MAX >> shift ||
+	    (bytes << shift) / PAGE_SIZE >= PAGE_COUNTER_MAX)
+		return -ERANGE;
+	if (bytes << shift < PAGE_SIZE)
+		return -EINVAL;
+	setting->pages = (bytes << shift) / PAGE_SIZE;
+	return 0;
+}
+
+/**
+ * memcg_dirty_parse_ratio - parse a limit in percent
+ * @buf: decimal digits, or "max"; stripped
+ * @setting: the result
+ *
+ * Return: 0; -EINVAL for anything else or a number that is not from 1 to 100.
+ */
+static int memcg_dirty_parse_ratio(char *buf,
+				   struct memcg_dirty_setting *setting)
+{
+	unsigned int percent;
+
+	*setting = memcg_dirty_unset;
+	if (!strcmp(buf, "max"))
+		return 0;
+	if (!isdigit(buf[0]) || kstrtouint(buf, 10, &percent))
+		return -EINVAL;
+	if (percent < 1 || percent > 100)
+		return -EINVAL;
+	setting->percent = percent;
+	return 0;
+}
+
+/* Files. Bytes and ratio of a limit share its setting: one unsets the other. */
+
+static int memcg_dirty_show_pages(struct seq_file *m, const char *key,
+				  unsigned long nr_pages)
+{
+	if (nr_pages == PAGE_COUNTER_MAX)
+		seq_printf(m, "%smax\n", key);
+	else
+		seq_printf(m, "%s%llu\n", key, (u64)nr_pages * PAGE_SIZE);
+	return 0;
+}
+
+static int memcg_dirty_bytes_show(struct seq_file *m, void *v)
+{
+	struct memcg_dirty_setting setting =
+		memcg_dirty_load(mem_cgroup_from_seq(m), seq_cft(m)->private);
+
+	return memcg_dirty_show_pages(m, "", setting.pages);
+}
+
+static int memcg_dirty_ratio_show(struct seq_file *m, void *v)
+{
+	struct memcg_dirty_setting setting =
+		memcg_dirty_load(mem_cgroup_from_seq(m), seq_cft(m)->private);
+
+	if (setting.percent)
+		seq_printf(m, "%u\n", setting.percent);
+	else
+		seq_puts(m, "max\n");
+	return 0;
+}
+
+/* "max" in one of the two files does not unset the limit in the other one. */
+static bool memcg_dirty_is_moot(const struct memcg_dirty_setting *new,
+				const struct memcg_dirty_setting *old,
+				bool ratio)
+{
+	if (memcg_dirty_is_set(new))
+		return false;
+	return ratio ? old->pages != PAGE_COUNTER_MAX : old->percent;
+}
+
+static int memcg_dirty_write(struct kernfs_open_file *of,
+			     const struct memcg_dirty_setting *setting,
+			     bool ratio)
+{
+	struct mem_cgroup *memcg = mem_cgroup_from_css(of_css(of));
+	enum memcg_dirty_limit which = of_cft(of)->private;
+	struct memcg_dirty_setting old = memcg_dirty_load(memcg, which);
+
+	if (memcg_dirty_is_moot(setting, &old, ratio))
+		return 0;
+	if (memcg_dirty_is_set(setting))
+		memcg_dirty_enable();
+	if (memcg_dirty_store(memcg, which, setting)) {
+		memcg_dirty_adapt(memcg);
+		memcg_dirty_flush_subtree(memcg);
+	}
+	return 0;
+}
+
+static ssize_t memcg_dirty_bytes_write(struct kernfs_open_file *of, char *buf,
+				       size_t nbytes, loff_t off)
+{
+	struct memcg_dirty_setting setting;
+	int err;
+
+	err = memcg_dirty_parse_bytes(strstrip(buf), &setting);
+	if (!err)
+		err = memcg_dirty_write(of, &setting, false);
+	return err ?: nbytes;
+}
+
+static ssize_t memcg_dirty_ratio_write(struct kernfs_open_file *of, char *buf,
+				       size_t nbytes, loff_t off)
+{
+	struct memcg_dirty_setting setting;
+	int err;
+
+	err = memcg_dirty_parse_ratio(strstrip(buf), &setting);
+	if (!err)
+		err = memcg_dirty_write(of, &setting, true);
+	return err ?: nbytes;
+}
+
+/* memory.dirty_stat */
+
+/* Until the first limit of a boot, the counts are those of memory.stat. */
+static void memcg_dirty_show_counts(struct mem_cgroup *memcg,
+				    unsigned long *dirty, unsigned long *total)
+{
+	if (memcg_dirty_enabled()) {
+		*total = memcg_dirty_total(memcg);
+		*dirty = min(memcg_dirty_dirty(memcg), *total);
+		return;
+	}
+	*dirty = memcg_page_state(memcg, NR_FILE_DIRTY);
+	*total = *dirty + memcg_page_state(memcg, NR_WRITEBACK);
+}
+
+static int memcg_dirty_stat_show(struct seq_file *m, void *v)
+{
+	struct mem_cgroup *memcg = mem_cgroup_from_seq(m);
+	unsigned long dirty, total, limit = PAGE_COUNTER_MAX, background;
+	struct mem_cgroup *binding;
+	unsigned int levels = 0;
+
+	memcg_dirty_show_counts(memcg, &dirty, &total);
+	binding = memcg_dirty_find_binding(memcg, &levels, &background);
+	if (binding)
+		limit = READ_ONCE(binding->dirty.limit[MEMCG_DIRTY_LIMIT]);
+	memcg_dirty_show_pages(m, "dirty ", dirty);
+	memcg_dirty_show_pages(m, "writeback ", total - dirty);
+	memcg_dirty_show_pages(m, "limit ", limit);
+	memcg_dirty_show_pages(m, "background_limit ", background);
+	seq_printf(m, "limit_levels_up %u\n", levels);
+	seq_printf(m, "throttled %lu\n",
+		   atomic_long_read(&memcg->dirty.pauses));
+	seq_printf(m, "throttled_usec %lu\n",
+		   atomic_long_read(&memcg->dirty.paused_usec));
+	return 0;
+}
+
+/* memory.dirty_peak; a write resets it for that open file, as in memory.peak. */
+
+#define MEMCG_DIRTY_PEAK_UNSET	ULONG_MAX
+
+static DEFINE_SPINLOCK(memcg_dirty_peak_lock);
+
+static int memcg_dirty_peak_open(struct kernfs_open_file *of)
+{
+	of_peak(of)->value = MEMCG_DIRTY_PEAK_UNSET;
+	/* Counts begin with the first limit, or here: before a peak can be reset. */
+	if (of->file->f_mode & FMODE_WRITE)
+		memcg_dirty_enable();
+	return 0;
+}
+
+static void memcg_dirty_peak_release(struct kernfs_open_file *of)
+{
+	struct cgroup_of_peak *peak = of_peak(of);
+
+	spin_lock(&memcg_dirty_peak_lock);
+	if (peak->value != MEMCG_DIRTY_PEAK_UNSET)
+		list_del(&peak->list);
+	spin_unlock(&memcg_dirty_peak_lock);
+}
+
+static int memcg_dirty_peak_show(struct seq_file *m, void *v)
+{
+	struct memcg_dirty *dirty = &mem_cgroup_from_seq(m)->dirty;
+	unsigned long peak = READ_ONCE(of_peak(m->private)->value);
+
+	if (peak == MEMCG_DIRTY_PEAK_UNSET)
+		peak = READ_ONCE(dirty->peak);
+	else
+		peak = max(peak, READ_ONCE(dirty->local_peak));
+	return memcg_dirty_show_pages(m, "", peak);
+}
+
+/*
+ * The peak since the last write to any open file starts again from the present
+ * count; the other open files keep the peak that they have shown.
+ */
+static ssize_t memcg_dirty_peak_write(struct kernfs_open_file *of, char *buf,
+				      size_t nbytes, loff_t off)
+{
+	struct mem_cgroup *memcg = mem_cgroup_from_css(of_css(of));
+	struct cgroup_of_peak *own = of_peak(of), *peak;
+	unsigned long total = memcg_dirty_total(memcg);
+	unsigned long last;
+
+	spin_lock(&memcg_dirty_peak_lock);
+	last = xchg(&memcg->dirty.local_peak, total);
+	list_for_each_entry(peak, &memcg->dirty.peaks, list)
+		WRITE_ONCE(peak->value, max(peak->value, last));
+	if (own->value == MEMCG_DIRTY_PEAK_UNSET)
+		list_add(&own->list, &memcg->dirty.peaks);
+	WRITE_ONCE(own->value, total);
+	spin_unlock(&memcg_dirty_peak_lock);
+	return nbytes;
+}
+
+#define MEMCG_DIRTY_FILE(_name, _kind, _which) {		\
+	.name = (_name),					\
+	.flags = CFTYPE_NOT_ON_ROOT,				\
+	.private = (_which),					\
+	.seq_show = memcg_dirty_##_kind##_show,			\
+	.write = memcg_dirty_##_kind##_write,			\
+}
+
+static struct cftype memcg_dirty_files[] = {
+	MEMCG_DIRTY_FILE("dirty_limit_in_bytes", bytes, MEMCG_DIRTY_LIMIT),
+	MEMCG_DIRTY_FILE("dirty_background_limit_in_bytes", bytes,
+			 MEMCG_DIRTY_BACKGROUND),
+	MEMCG_DIRTY_FILE("dirty_ratio", ratio, MEMCG_DIRTY_LIMIT),
+	MEMCG_DIRTY_FILE("dirty_background_ratio", ratio,
+			 MEMCG_DIRTY_BACKGROUND),
+	{
+		.name = "dirty_stat",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.seq_show = memcg_dirty_stat_show,
+	},
+	{
+		.name = "dirty_peak",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.open = memcg_dirty_peak_open,
+		.release = memcg_dirty_peak_release,
+		.seq_show = memcg_dirty_peak_show,
+		.write = memcg_dirty_peak_write,
+	},
+	{ }	/* terminate */
+};
+
+/* cgroup core needs an array for each of the two hierarchies. */
+static struct cftype memcg_dirty_v1_files[ARRAY_SIZE(memcg_dirty_files)];
+
+static int __init memcg_dirty_init(void)
+{
+	if (mem_cgroup_disabled())
+		return 0;
+	if (IS_ENABLED(CONFIG_MEMCG_V1)) {
+		memcpy(memcg_dirty_v1_files, memcg_dirty_files,
+		       sizeof(memcg_dirty_files));
+		WARN_ON(cgroup_add_legacy_cftypes(&memory_cgrp_subsys,
+						  memcg_dirty_v1_files));
+	}
+	WARN_ON(cgroup_add_dfl_cftypes(&memory_cgrp_subsys, memcg_dirty_files));
+	return 0;
+}
+subsys_initcall(memcg_dirty_init);
+
+#ifdef CONFIG_MEMCG_DIRTY_LIMIT_KUNIT_TEST
+#include "tests/memcg_dirty_file_kunit.c"
+#endif

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Dirty page limits of memory cgroups: shares of a limit
+ *
+ * Inside a limit, each child's share follows the writeback that it has completed
+ * of late, and is multiplied level by level, as block/blk-iocost.c does with
+ * weights. A slow disk earns little, and a tenant gains nothing from the number
+ * of its cgroups.
+ */
+
+#include <linux/atomic.h>
+#include <linux/jiffies.h>
+#include <linux/list.h>
+#include <linux/math64.h>
+#include <linux/memcontrol.h>
+#include <linux/minmax.h>
+
+#include "memcg_dirty.h"
+
+/* Completed writeback of this age counts half; as in wb_domain's completions. */
+#define MEMCG_DIRTY_SHARE_PERIOD	(3 * HZ)
+
+/* What each child has earned before it has written anything, in pages. */
+#define MEMCG_DIRTY_PRIOR	64UL
+
+/* Siblings have one part in this many of a limit in reserve. */
+#define MEMCG_DIRTY_RESERVE	8U
+
+/* How long a cgroup counts as writing. */
+#define MEMCG_DIRTY_EPOCH	HZ
+
+/* Flows */
+
+/* The number of the present period; jiffies would wrap inside one. */
+static unsigned long memcg_dirty_now(unsigned long period)
+{
+	return div_u64(get_jiffies_64(), period);
+}
+
+/**
+ * memcg_dirty_flow_add - add pages to a sum that forgets
+ * @flow: the sum
+ * @period: after this time, in jiffies, pages count half
+ * @nr_pages: the pages
+ *
+ * Context: any but interrupts.
+ */
+void memcg_dirty_flow_add(struct memcg_dirty_flow *flow, unsigned long period,
+			  long nr_pages)
+{
+	unsigned long now = memcg_dirty_now(period);
+	unsigned long last = READ_ONCE(flow->period);
+	long old;
+
+	if (last != now && try_cmpxchg(&flow->period, &last, now)) {
+		old = atomic_long_read(&flow->pages);
+		nr_pages -= old - (old >> min(now - last, BITS_PER_LONG - 1UL));
+	}
+	atomic_long_add(nr_pages, &flow->pages);
+}
+
+/**
+ * memcg_dirty_flow_read - read a sum that forgets
+ * @flow: the sum
+ * @period: as for memcg_dirty_flow_add()
+ *
+ * Return: in pages.
+ */
+unsigned long memcg_dirty_flow_read(const struct memcg_dirty_flow *flow,
+				    unsigned long period)
+{
+	unsigned long age = memcg_dirty_now(period) - READ_ONCE(flow->period);
+	long nr_pages = atomic_long_read(&flow->pages);
+
+	return max(nr_pages >> min(age, BITS_PER_LONG - 1UL), 0L);
+}
+
+/* Shares */
+
+/**
+ * memcg_dirty_credit - credit a cgroup with the writeback that it has completed
+ * @memcg: the memory cgroup
+ *
+ * Context: any but interrupts.
+ */
+void memcg_dirty_credit(struct mem_cgroup *memcg)
+{
+	long nr_pages;
+
+	if (!atomic_long_read(&memcg->dirty.written))
+		return;
+	nr_pages = atomic_long_xchg(&memcg->dirty.written, 0);
+	for (; !mem_cgroup_is_root(memcg); memcg = parent_mem_cgroup(memcg))
+		memcg_dirty_flow_add(&memcg->dirty.done,
+				     MEMCG_DIRTY_SHARE_PERIOD, nr_pages);
+}
+
+/**
+ * memcg_dirty_epoch - the present epoch
+ *
+ * Return: a number that grows by one with each MEMCG_DIRTY_EPOCH.
+ */
+unsigned int memcg_dirty_epoch(void)
+{
+	return memcg_dirty_now(MEMCG_DIRTY_EPOCH);
+}
+
+/**
+ * memcg_dirty_nr_active - how many children have written lately
+ * @memcg: the parent
+ *
+ * Return: the number of those that found a background limit exceeded; at least
+ * one.
+ */
+unsigned int memcg_dirty_nr_active(const struct mem_cgroup *memcg)
+{
+	const struct memcg_dirty *dirty = &memcg->dirty;
+
+	if (memcg_dirty_epoch() - READ_ONCE(dirty->epoch) > 1)
+		return 1;
+	return max3(atomic_read(&dirty->active[0]), atomic_read(&dirty->active[1]),
+		    1);
+}
+
+/**
+ * memcg_dirty_turn_epoch - start counting afresh in a new epoch
+ * @dirty: of a memory cgroup
+ * @epoch: the present one
+ */
+void memcg_dirty_turn_epoch(struct memcg_dirty *dirty, unsigned int epoch)
+{
+	unsigned int last = READ_ONCE(dirty->epoch);
+	bool next = last + 1 == epoch;
+
+	if (last == epoch || !try_cmpxchg(&dirty->epoch, &last, epoch))
+		return;
+	atomic_set(&dirty->active[1], next * atomic_xchg(&dirty->active[0], 0));
+	WRITE_ONCE(dirty->writers[1], next * xchg(&dirty->writers[0], 0));
+	/* After a pause, folios are likely to be as large as before it. */
+	WRITE_ONCE(dirty->largest[1], xchg(&dirty->largest[0], 0));
+}
+
+/**
+ * memcg_dirty_mark_active - count a cgroup as one that writes, once per epoch
+ * @memcg: the memory cgroup; its ancestors count as well, as children of theirs
+ *
+ * At the turn of an epoch, a count may go to the epoch before.
+ *
+ * Context: any but interrupts.
+ */
+void memcg_dirty_mark_active(struct mem_cgroup *memcg)
+{
+	unsigned int epoch = memcg_dirty_epoch(), last;
+	struct mem_cgroup *parent;
+
+	for (; !mem_cgroup_is_root(memcg); memcg = parent) {
+		parent = parent_mem_cgroup(memcg);
+		last = READ_ONCE(memcg->dirty.active_at);
+		if (last == epoch ||
+		    !try_cmpxchg(&memcg->dirty.active_at, &last, epoch))
+			return;
+		memcg_dirty_turn_epoch(&parent->dirty, epoch);
+		atomic_inc(&parent->dirty.active[0]);
+	}
+}
+
+/**
+ * memcg_dirty_share_step - go down a level with a share
+ * @share: the parent's share; replaced by the child's
+ * @child: pages of the child whose writeback has completed lately
+ * @parent: the same of the parent's subtree
+ * @nr_active: the number of children that write
+ */
+void memcg_dirty_share_step(struct memcg_dirty_share *share,
+			    unsigned long child, unsigned long parent,
+			    unsigned int nr_active)
+{
+	share->earned = memcg_dirty_part(share->earned,
+					 child + MEMCG_DIRTY_PRIOR,
+					 parent + nr_active * MEMCG_DIRTY_PRIOR);
+	share->equal = max(share->equal / nr_active, 1UL);
+}
+
+/**
+ * memcg_dirty_find_share - a cgroup's share of a limit
+ * @memcg: the memory cgroup
+ * @limited: the ancestor with the limit, or @memcg itself
+ * @thresh: the limit, in pages
+ * @share: the result
+ *
+ * A product does not depend on the order: this goes up.
+ */
+void memcg_dirty_find_share(struct mem_cgroup *memcg,
+			    struct mem_cgroup *limited, unsigned long thresh,
+			    struct memcg_dirty_share *share)
+{
+	const unsigned long period = MEMCG_DIRTY_SHARE_PERIOD;
+	struct mem_cgroup *parent;
+
+	*share = (struct memcg_dirty_share){ thresh, thresh };
+	for (; memcg != limited; memcg = parent) {
+		parent = parent_mem_cgroup(memcg);
+		memcg_dirty_share_step(share,
+				       memcg_dirty_flow_read(&memcg->dirty.done,
+							     period),
+				       memcg_dirty_flow_read(&parent->dirty.done,
+							     period),
+				       memcg_dirty_nr_active(parent));
+	}
+}
+
+/**
+ * memcg_dirty_nr_heavy - on how many levels a cgroup's path is not light
+ * @memcg: the memory cgroup
+ * @limited: the ancestor with the limit, or @memcg itself
+ * @equal: @memcg's equal share of the limit, in pages
+ *
+ * Return: the number of cgroups from @memcg to below @limited that use more than
+ * a MEMCG_DIRTY_LIGHT-th of their own equal share.
+ */
+unsigned int memcg_dirty_nr_heavy(struct mem_cgroup *memcg,
+				  struct mem_cgroup *limited,
+				  unsigned long equal)
+{
+	struct mem_cgroup *parent;
+	unsigned int nr = 0;
+
+	for (; memcg != limited; memcg = parent) {
+		parent = parent_mem_cgroup(memcg);
+		nr += memcg_dirty_total(memcg) > equal / MEMCG_DIRTY_LIGHT;
+		equal *= memcg_dirty_nr_active(parent);
+	}
+	return nr;
+}
+
+static bool memcg_dirty_has_siblings(const struct mem_cgroup *memcg)
+{
+	return !list_is_singular(&memcg->css.parent->children);
+}
+
+/**
+ * memcg_dirty_cap - the most that a cgroup may use of an ancestor's limit
+ * @thresh: the limit, in pages
+ * @nr_levels: levels on which it or an ancestor below the limit has siblings
+ *
+ * Return: in pages; half of the limit at least.
+ */
+static unsigned long memcg_dirty_cap(unsigned long thresh,
+				     unsigned int nr_levels)
+{
+	return thresh - thresh * min(nr_levels, MEMCG_DIRTY_RESERVE / 2) /
+			MEMCG_DIRTY_RESERVE;
+}
+
+/**
+ * memcg_dirty_leaves_room - does a cgroup leave room for its siblings?
+ * @memcg: the memory cgroup
+ * @limited: the ancestor with the limit, or @memcg itself
+ * @thresh: the limit, in pages
+ * @slack: pages by which the caps may be exceeded
+ *
+ * A cgroup that writes alone earns the whole limit, and pages that are under
+ * writeback to a slow disk cannot be taken back when others begin to write.
+ *
+ * Return: %false if @memcg or an ancestor below @limited is above its cap.
+ */
+bool memcg_dirty_leaves_room(struct mem_cgroup *memcg,
+			     struct mem_cgroup *limited, unsigned long thresh,
+			     unsigned long slack)
+{
+	unsigned int nr_levels = 0;
+	struct mem_cgroup *pos;
+
+	for (pos = memcg; pos != limited; pos = parent_mem_cgroup(pos))
+		nr_levels += memcg_dirty_has_siblings(pos);
+	for (pos = memcg; pos != limited; pos = parent_mem_cgroup(pos)) {
+		if (memcg_dirty_total(pos) >
+		    memcg_dirty_cap(thresh, nr_levels) + slack)
+			return false;
+		/* A sibling that comes or goes matters for this check only. */
+		nr_levels -= memcg_dirty_has_siblings(pos);
+	}
+	return true;
+}
+
+#ifdef CONFIG_MEMCG_DIRTY_LIMIT_KUNIT_TEST
+#include "tests/memcg_dirty_share_kunit.c"
+#endif
