@@ -1,0 +1,843 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests for dirty limits in the life of a service: limits are set and set anew
+ * while others work, an owner of a part of the tree tries to get more than its
+ * parent has, and siblings write in different ways.
+ *
+ * Each test measures the same work without the limit that it is about, and
+ * compares. Those that write need a current directory on a file system with
+ * cgroup writeback, on a disk that is slower than memory; elsewhere they are
+ * skipped.
+ */
+#define _GNU_SOURCE
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cgroup_util.h"
+#include "memcg_dirty_util.h"
+
+#define NR_SETTERS	8
+#define NR_NEW		400	/* cgroups that are given a limit */
+#define NR_REWRITERS	20
+#define REWRITE_MS	3000
+#define NR_SAME		10000	/* writes of a value that is there already */
+
+/* More than the control by these, and twice, is too long. In ms. */
+#define SET_SLACK_MS	500
+#define MKDIR_SLACK_MS	100
+#define REWRITE_SLACK_MS	50
+#define SAME_SLACK_MS	500
+
+#define NR_SAMPLES	4096
+
+/* Of tests that write. */
+#define NR_LEAVES	16
+#define PARENT_LIMIT	"64M"
+#define FAST_BYTES	MB(128L)
+#define SLOW_BYTES	MB(128L)
+#define FAST_PERCENT	60	/* of the control's rate */
+#define LIGHT_WRITES	80
+#define LIGHT_PAUSE_MS	62
+#define LIGHT_SLACK_MS	30
+#define PEAK_MS		8000	/* for which a writer tries to get a high peak */
+#define PEAK_SLACK	MB(8L)
+#define LOWEST_PEAK	MB(20L)
+#define EVENT_MS	20000
+
+static const char *const test_file = "test_memcg_dirty_life.tmp";
+static const char *const other_file = "test_memcg_dirty_life_other.tmp";
+
+/**
+ * struct samples - how long something took, in memory that tasks share
+ * @stop: the task that takes them is to end
+ * @nr: how many there are
+ * @ms: each of them
+ */
+struct samples {
+	int stop;
+	int nr;
+	long ms[NR_SAMPLES];
+};
+
+static struct samples *samples;
+
+static void add_sample(long start)
+{
+	if (samples->nr < NR_SAMPLES)
+		samples->ms[samples->nr++] = now_ms() - start;
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+	long x = *(const long *)a, y = *(const long *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* One in a hundred may take longer, and one in any case. */
+static long p99(void)
+{
+	int beyond = (samples->nr + 99) / 100;
+
+	if (!samples->nr)
+		return -1;
+	qsort(samples->ms, samples->nr, sizeof(samples->ms[0]),
+	      compare_samples);
+	return samples->ms[samples->nr > beyond ? samples->nr - 1 - beyond : 0];
+}
+
+/* Is @ms within twice @control and @slack? */
+static bool compare_ms(const char *name, long ms, long control, long slack)
+{
+	ksft_print_msg("%s: %ld ms, control %ld ms\n", name, ms, control);
+	return ms >= 0 && control >= 0 && ms <= 2 * control + slack;
+}
+
+/* Returns whether the process was still there. */
+static bool stop(pid_t pid)
+{
+	int status;
+
+	if (pid <= 0)
+		return false;
+	kill(pid, SIGKILL);
+	return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status);
+}
+
+/* A cgroup whose children have the memory controller, and io if there is one. */
+static char *create_parent(const char *root, const char *name)
+{
+	char *parent = create_cgroup(root, name);
+
+	if (parent && cg_write(parent, "cgroup.subtree_control", "+memory")) {
+		destroy_cgroup(parent);
+		return NULL;
+	}
+	if (parent)
+		cg_write(parent, "cgroup.subtree_control", "+io");
+	return parent;
+}
+
+/* Cgroups come and go below @parent; each mkdir() and rmdir() is a sample. */
+static pid_t start_mkdir(const char *parent)
+{
+	char path[PATH_MAX];
+	long start;
+	pid_t pid;
+
+	samples->stop = 0;
+	samples->nr = 0;
+	fflush(stdout);
+	pid = fork();
+	if (pid)
+		return pid;
+	snprintf(path, sizeof(path), "%s/passing", parent);
+	do {
+		start = now_ms();
+		if (mkdir(path, 0755) || rmdir(path))
+			_exit(EXIT_FAILURE);
+		add_sample(start);
+		sleep_ms(2);
+	} while (!__atomic_load_n(&samples->stop, __ATOMIC_ACQUIRE));
+	_exit(EXIT_SUCCESS);
+}
+
+/* Returns the 99th percentile in ms, or -1. */
+static long end_mkdir(pid_t pid)
+{
+	int status;
+
+	if (pid < 0)
+		return -1;
+	__atomic_store_n(&samples->stop, 1, __ATOMIC_RELEASE);
+	if (waitpid(pid, &status, 0) < 0 || status) {
+		ksft_print_msg("mkdir() or rmdir() failed\n");
+		return -1;
+	}
+	return p99();
+}
+
+static void new_name(char *path, const char *parent, int number)
+{
+	snprintf(path, PATH_MAX, "%s/new%d", parent, number);
+}
+
+/* A setter's part of the cgroups. */
+static int set_part(const char *parent, const char *file, int setter)
+{
+	char path[PATH_MAX];
+	int i;
+
+	for (i = setter; i < NR_NEW; i += NR_SETTERS) {
+		new_name(path, parent, i);
+		if (cg_write(path, file, "64M"))
+			return EXIT_FAILURE;
+	}
+	return EXIT_SUCCESS;
+}
+
+/* All setters at once. Returns the time in ms, or -1. */
+static long set_all(const char *parent, const char *file)
+{
+	pid_t pids[NR_SETTERS];
+	long start = now_ms();
+	bool failed = false;
+	int i, status;
+
+	fflush(stdout);
+	for (i = 0; i < NR_SETTERS; i++) {
+		pids[i] = fork();
+		if (!pids[i])
+			_exit(set_part(parent, file, i));
+	}
+	for (i = 0; i < NR_SETTERS; i++)
+		if (pids[i] < 0 || waitpid(pids[i], &status, 0) < 0 || status)
+			failed = true;
+	return failed ? -1 : now_ms() - start;
+}
+
+/**
+ * struct setting - a run of all setters
+ * @set_ms: the time that it took
+ * @mkdir_ms: of mkdir() and rmdir() meanwhile, 99th percentile
+ */
+struct setting {
+	long set_ms;
+	long mkdir_ms;
+};
+
+/* Sets @file of new cgroups. */
+static int set_many(const char *root, const char *file, struct setting *result)
+{
+	char *parent = create_parent(root, "life_many");
+	char *other = create_parent(root, "life_other");
+	char path[PATH_MAX];
+	int i, ret = -1;
+	pid_t pid;
+
+	if (!parent || !other)
+		goto out;
+	for (i = 0; i < NR_NEW; i++) {
+		new_name(path, parent, i);
+		if (cg_create(path))
+			goto out;
+	}
+	pid = start_mkdir(other);
+	result->set_ms = set_all(parent, file);
+	result->mkdir_ms = end_mkdir(pid);
+	if (result->set_ms >= 0 && result->mkdir_ms >= 0)
+		ret = 0;
+out:
+	for (i = 0; parent && i < NR_NEW; i++) {
+		new_name(path, parent, i);
+		rmdir(path);
+	}
+	destroy_cgroup(other);
+	destroy_cgroup(parent);
+	return ret;
+}
+
+/* Limits on 400 new cgroups cost no more than memory.max on as many. */
+static int test_set_many(const char *root)
+{
+	struct setting max, limit;
+	bool ok;
+
+	if (set_many(root, "memory.max", &max) ||
+	    set_many(root, LIMIT_FILE, &limit))
+		return KSFT_FAIL;
+	ok = compare_ms("set", limit.set_ms, max.set_ms, SET_SLACK_MS);
+	ok &= compare_ms("mkdir", limit.mkdir_ms, max.mkdir_ms, MKDIR_SLACK_MS);
+	return ok ? KSFT_PASS : KSFT_FAIL;
+}
+
+/* Each value differs from the last one of this task. */
+static int rewrite(const char *cgroup, const char *file)
+{
+	static char *const values[] = { "64M", "65M", "80M" };
+	long end = now_ms() + REWRITE_MS;
+	int i;
+
+	for (i = 0; now_ms() < end; i++)
+		if (cg_write(cgroup, file, values[i % ARRAY_SIZE(values)]))
+			return EXIT_FAILURE;
+	return EXIT_SUCCESS;
+}
+
+/* Returns how long mkdir() takes beside tasks that rewrite @file, or -1. */
+static long mkdir_beside(const char *root, const char *file)
+{
+	char *cgroup = create_cgroup(root, "life_rewritten");
+	char *other = create_parent(root, "life_other");
+	pid_t pids[NR_REWRITERS], pid;
+	int i, status;
+	long ms = -1;
+
+	if (!cgroup || !other)
+		goto out;
+	fflush(stdout);
+	for (i = 0; i < NR_REWRITERS; i++) {
+		pids[i] = fork();
+		if (!pids[i])
+			_exit(rewrite(cgroup, file));
+	}
+	pid = start_mkdir(other);
+	sleep_ms(REWRITE_MS);
+	ms = end_mkdir(pid);
+	for (i = 0; i < NR_REWRITERS; i++)
+		if (pids[i] < 0 || waitpid(pids[i], &status, 0) < 0 || status)
+			ms = -1;
+out:
+	destroy_cgroup(other);
+	destroy_cgroup(cgroup);
+	return ms;
+}
+
+/* Tasks that rewrite a limit hold up mkdir() elsewhere no more than memory.max. */
+static int test_rewrite(const char *root)
+{
+	long max = mkdir_beside(root, "memory.max");
+	long limit = mkdir_beside(root, LIMIT_FILE);
+
+	return compare_ms("mkdir", limit, max, REWRITE_SLACK_MS) ? KSFT_PASS :
+								   KSFT_FAIL;
+}
+
+/* Returns how long NR_SAME writes take, some more than @most_ms, or -1. */
+static long write_same(const char *cgroup, const char *file, char *value,
+		       long most_ms)
+{
+	long start = now_ms();
+	int i;
+
+	for (i = 0; i < NR_SAME && now_ms() - start <= most_ms; i++)
+		if (cg_write(cgroup, file, value))
+			return -1;
+	if (i < NR_SAME)
+		ksft_print_msg("only %d writes\n", i);
+	return now_ms() - start;
+}
+
+/* The limit files, the counts and the events of a cgroup that is empty. */
+static int read_all(const char *cgroup, char *text, size_t len)
+{
+	static const char *const files[] = {
+		LIMIT_FILE, BACKGROUND_FILE, RATIO_FILE, BACKGROUND_RATIO_FILE,
+		STAT_FILE, PEAK_FILE, "memory.events",
+	};
+	size_t at = 0;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		if (cg_read(cgroup, files[i], text + at, len - at))
+			return -1;
+		at += strlen(text + at);
+	}
+	return 0;
+}
+
+/* Writes @value, which @file has already, and compares with memory.max. */
+static bool same_changes_nothing(const char *cgroup, const char *file,
+				 char *value)
+{
+	char before[4096], after[4096];
+	long control, ms;
+
+	if (cg_write(cgroup, "memory.max", "512M"))
+		return false;
+	control = write_same(cgroup, "memory.max", "512M", LONG_MAX);
+	if (cg_write(cgroup, "memory.max", "max") ||
+	    read_all(cgroup, before, sizeof(before)))
+		return false;
+	ms = write_same(cgroup, file, value, 2 * control + SAME_SLACK_MS);
+	if (!compare_ms(value, ms, control, SAME_SLACK_MS) ||
+	    read_all(cgroup, after, sizeof(after)))
+		return false;
+	if (strcmp(before, after)) {
+		ksft_print_msg("%s changed\n%s to\n%s", file, before, after);
+		return false;
+	}
+	return true;
+}
+
+/* A value over itself, and max over max or over the ratio of the same limit. */
+static int test_same_value(const char *root)
+{
+	char *cgroup = create_cgroup(root, "life_same");
+	int ret = KSFT_FAIL;
+
+	if (!cgroup || !same_changes_nothing(cgroup, LIMIT_FILE, "max") ||
+	    cg_write(cgroup, LIMIT_FILE, "16M") ||
+	    !same_changes_nothing(cgroup, LIMIT_FILE, "16777216") ||
+	    cg_write(cgroup, BACKGROUND_RATIO_FILE, "10") ||
+	    cg_read_strcmp(cgroup, BACKGROUND_RATIO_FILE, "10\n"))
+		goto out;
+	if (cg_write(cgroup, BACKGROUND_FILE, "max") ||
+	    cg_read_strcmp(cgroup, BACKGROUND_RATIO_FILE, "10\n") ||
+	    cg_read_strcmp(cgroup, LIMIT_FILE, "16777216\n"))
+		goto out;
+	ret = KSFT_PASS;
+out:
+	destroy_cgroup(cgroup);
+	return ret;
+}
+
+/**
+ * struct writes - the work of a writer
+ * @file: name of the file
+ * @bytes: how much to write, 0 for no end
+ * @wrap: after so many bytes, begin anew at the start of the file
+ * @pause_ms: between one write() and the next
+ * @sample: the time of each write() is a sample
+ * @flush: wait at the end until the file's data is on disk
+ * @keep: write over the file that is there
+ */
+struct writes {
+	const char *file;
+	long bytes;
+	long wrap;
+	int pause_ms;
+	bool sample;
+	bool flush;
+	bool keep;
+};
+
+/* Waits for data and not for the journal, which waits for slow siblings too. */
+static int flush_data(int fd)
+{
+	return sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE |
+			       SYNC_FILE_RANGE_WRITE |
+			       SYNC_FILE_RANGE_WAIT_AFTER);
+}
+
+/* Runs in the cgroup. The exit code tells the step that failed. */
+static int do_writes(const char *cgroup, void *arg)
+{
+	const struct writes *writes = arg;
+	static char buf[CHUNK];
+	long done, at, start;
+	int fd;
+
+	fd = open(writes->file, O_CREAT | O_WRONLY |
+		  (writes->keep ? 0 : O_TRUNC), 0600);
+	if (fd < 0)
+		return 1;
+	for (done = 0; !writes->bytes || done < writes->bytes; done += CHUNK) {
+		at = writes->wrap ? done % writes->wrap : done;
+		start = now_ms();
+		if (pwrite(fd, buf, CHUNK, at) != CHUNK)
+			return 2;
+		if (writes->sample)
+			add_sample(start);
+		if (writes->pause_ms)
+			sleep_ms(writes->pause_ms);
+	}
+	if (writes->flush && flush_data(fd))
+		return 3;
+	close(fd);
+	return 0;
+}
+
+/* Ends a writer on a slow disk; its file can go without waiting for that. */
+static bool stop_slow(const char *cgroup, pid_t pid)
+{
+	bool running = stop(pid);
+
+	if (cgroup)
+		slow_down(cgroup, 1000);
+	return running;
+}
+
+static long dirty_stat(const char *cgroup, const char *key)
+{
+	return cg_read_key_long(cgroup, STAT_FILE, key);
+}
+
+/* Waits for the writers of @cgroup to be paused ten times. */
+static int wait_paused(const char *cgroup)
+{
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		if (dirty_stat(cgroup, "throttled ") >= 10)
+			return 0;
+		sleep_ms(100);
+	}
+	ksft_print_msg("no writer is faster than the disk\n");
+	return -1;
+}
+
+/*
+ * The peak of a writer without an end on a slow disk, with @limit of its own if
+ * that is not NULL. Returns it in bytes, or a negative result of the test.
+ */
+static long peak_below_max(const char *root, char *limit)
+{
+	struct writes writes = { .file = test_file, .wrap = MB(1024L) };
+	char *parent = create_parent(root, "life_loosen");
+	char *child = parent ? create_cgroup(parent, "child") : NULL;
+	long peak = -KSFT_FAIL;
+	pid_t pid;
+
+	sync();
+	/* Peaks are kept since the first write to one of these files. */
+	if (!child || cg_write(parent, "memory.max", "300M") ||
+	    cg_write(child, PEAK_FILE, "reset") ||
+	    (limit && cg_write(child, LIMIT_FILE, limit)))
+		goto out;
+	slow_down(child, 10);
+	pid = cg_run_nowait(child, do_writes, &writes);
+	sleep_ms(PEAK_MS);
+	if (!stop_slow(child, pid)) {
+		ksft_print_msg("the writer failed\n");
+		goto out;
+	}
+	peak = cg_read_long(child, PEAK_FILE);
+	ksft_print_msg("limit %s: peak %ld bytes\n", limit ?: "none", peak);
+	if (peak < 0)
+		peak = -KSFT_FAIL;
+	else if (!limit && peak < LOWEST_PEAK)
+		peak = -KSFT_SKIP;
+out:
+	unlink(test_file);
+	destroy_cgroup(child);
+	destroy_cgroup(parent);
+	return peak;
+}
+
+/* A limit of 1P gives a child no more than the share of its parent's memory. */
+static int test_cannot_loosen(const char *root)
+{
+	long before = peak_below_max(root, NULL);
+	long loose = before < 0 ? before : peak_below_max(root, "1P");
+	long after = loose < 0 ? loose : peak_below_max(root, NULL);
+	long control = before > after ? before : after;
+
+	if (after < 0)
+		return -after;
+	return loose <= control / 10 * 11 + PEAK_SLACK ? KSFT_PASS : KSFT_FAIL;
+}
+
+/*
+ * A file system in ordered mode has those that allocate blocks wait for the data
+ * of others. So the files get their blocks before there are limits.
+ */
+static int allocate_files(const char *fast, const char *slow)
+{
+	struct writes fast_file = { .file = test_file, .bytes = FAST_BYTES };
+	struct writes slow_file = { .file = other_file, .bytes = SLOW_BYTES };
+
+	if (cg_run(fast, do_writes, &fast_file) ||
+	    cg_run(slow, do_writes, &slow_file))
+		return -1;
+	sync();
+	return 0;
+}
+
+/*
+ * Writes beside a sibling that a slow disk holds, with the limit on both or on
+ * the slow one. Returns KB per second, or a negative result of the test.
+ */
+static long rate_beside_slow(const char *root, bool both)
+{
+	struct writes endless = {
+		.file = other_file, .wrap = SLOW_BYTES, .keep = true,
+	};
+	struct writes writes = {
+		.file = test_file, .bytes = FAST_BYTES, .flush = true,
+		.keep = true,
+	};
+	char *parent = create_parent(root, "life_slow");
+	char *slow = parent ? create_cgroup(parent, "slow") : NULL;
+	char *fast = parent ? create_cgroup(parent, "fast") : NULL;
+	long start, rate = -KSFT_FAIL;
+	pid_t pid = 0;
+
+	if (!slow || !fast || allocate_files(fast, slow) ||
+	    cg_write(both ? parent : slow, LIMIT_FILE, PARENT_LIMIT))
+		goto out;
+	slow_down(slow, 1);
+	pid = cg_run_nowait(slow, do_writes, &endless);
+	if (wait_paused(slow)) {
+		rate = -KSFT_SKIP;
+		goto out;
+	}
+	start = now_ms();
+	if (cg_run(fast, do_writes, &writes))
+		goto out;
+	rate = FAST_BYTES / (now_ms() - start + 1);
+	ksft_print_msg("limit on %s: %ld KB/s\n",
+		       both ? "both" : "the slow one", rate);
+out:
+	if (!stop_slow(slow, pid) && rate >= 0)
+		rate = -KSFT_FAIL;
+	unlink(test_file);
+	unlink(other_file);
+	destroy_cgroup(fast);
+	destroy_cgroup(slow);
+	destroy_cgroup(parent);
+	return rate;
+}
+
+/* A child on a slow disk does not take its parent's limit from a sibling. */
+static int test_slow_sibling(const char *root)
+{
+	long control = rate_beside_slow(root, false);
+	long rate = control < 0 ? control : rate_beside_slow(root, true);
+
+	if (rate < 0)
+		return -rate;
+	return rate >= control / 100 * FAST_PERCENT ? KSFT_PASS : KSFT_FAIL;
+}
+
+static void leaf_file(char *name, size_t len, int number)
+{
+	snprintf(name, len, "test_memcg_dirty_life_%d.tmp", number);
+}
+
+/* Each leaf has a writer without an end. */
+static int start_leaves(const char *tenant, char **leaves, pid_t *pids)
+{
+	struct writes writes = { .wrap = MB(64L) };
+	char file[64], name[32];
+	int i;
+
+	for (i = 0; i < NR_LEAVES; i++) {
+		snprintf(name, sizeof(name), "leaf%d", i);
+		leaves[i] = create_cgroup(tenant, name);
+		if (!leaves[i])
+			return -1;
+		leaf_file(file, sizeof(file), i);
+		writes.file = file;
+		pids[i] = cg_run_nowait(leaves[i], do_writes, &writes);
+		if (pids[i] < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Returns -1 if one of them had ended. */
+static int stop_leaves(const char *tenant, char **leaves, pid_t *pids)
+{
+	char file[64];
+	int i, ret = 0;
+
+	for (i = 0; i < NR_LEAVES; i++)
+		if (!stop(pids[i]))
+			ret = -1;
+	if (tenant)
+		slow_down(tenant, 1000);
+	for (i = 0; i < NR_LEAVES; i++) {
+		leaf_file(file, sizeof(file), i);
+		unlink(file);
+		destroy_cgroup(leaves[i]);
+	}
+	return ret;
+}
+
+/*
+ * The time of a light tenant's writes beside a busy one, with the limit on both
+ * or on the busy one. Returns it in ms, or a negative result of the test.
+ */
+static long light_ms(const char *root, bool both)
+{
+	struct writes little = {
+		.file = test_file, .bytes = LIGHT_WRITES * CHUNK,
+		.pause_ms = LIGHT_PAUSE_MS, .sample = true,
+	};
+	char *parent = create_parent(root, "life_leaves"), *leaves[NR_LEAVES] = {};
+	char *busy = parent ? create_parent(parent, "busy") : NULL;
+	char *light = parent ? create_cgroup(parent, "light") : NULL;
+	pid_t pids[NR_LEAVES] = {};
+	long ms = -KSFT_FAIL;
+
+	sync();
+	if (!busy || !light ||
+	    cg_write(both ? parent : busy, LIMIT_FILE, PARENT_LIMIT))
+		goto out;
+	slow_down(busy, 20);
+	if (start_leaves(busy, leaves, pids))
+		goto out;
+	if (wait_paused(busy)) {
+		ms = -KSFT_SKIP;
+		goto out;
+	}
+	samples->nr = 0;
+	if (cg_run(light, do_writes, &little))
+		goto out;
+	ms = p99();
+	ksft_print_msg("limit on %s: slowest write %ld ms, %ld pauses\n",
+		       both ? "both" : "the busy one",
+		       samples->ms[samples->nr - 1],
+		       dirty_stat(light, "throttled "));
+out:
+	if (stop_leaves(busy, leaves, pids) && ms >= 0)
+		ms = -KSFT_FAIL;
+	unlink(test_file);
+	destroy_cgroup(light);
+	destroy_cgroup(busy);
+	destroy_cgroup(parent);
+	return ms;
+}
+
+/* A tenant's many leaf cgroups do not slow down another tenant's light writer. */
+static int test_many_leaves(const char *root)
+{
+	long control = light_ms(root, false);
+	long ms = control < 0 ? control : light_ms(root, true);
+
+	if (ms < 0)
+		return -ms;
+	return compare_ms("write", ms, control, LIGHT_SLACK_MS) ? KSFT_PASS :
+								  KSFT_FAIL;
+}
+
+static long events(const char *cgroup, const char *file)
+{
+	return cg_read_key_long(cgroup, file, "dirty_limit ");
+}
+
+/* Reads the events, and waits for others. Returns as poll() does. */
+static int poll_events(int fd, int ms)
+{
+	struct pollfd pollfd = { .fd = fd, .events = POLLPRI };
+	char text[BUFSIZ];
+
+	if (fd < 0 || pread(fd, text, sizeof(text), 0) <= 0)
+		return -1;
+	return poll(&pollfd, 1, ms);
+}
+
+/* Waits for more events than @first; a late wakeup may be for one of those. */
+static int poll_more(int fd, const char *cgroup, long first)
+{
+	long end = now_ms() + EVENT_MS;
+
+	while (now_ms() < end) {
+		if (poll_events(fd, EVENT_MS) != 1)
+			break;
+		if (events(cgroup, "memory.events") > first)
+			return 0;
+	}
+	ksft_print_msg("no more events than %ld\n", first);
+	return -1;
+}
+
+/* Pauses count where the limit is, and in the sums of its ancestors. */
+static bool check_events(const char *top, const char *limited, const char *child)
+{
+	const char *const cgroups[] = { top, limited, child };
+	static const bool any[] = { true, true, false };
+	static const bool any_local[] = { false, true, false };
+	long sum, local;
+	bool ok = true;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(cgroups); i++) {
+		local = events(cgroups[i], "memory.events.local");
+		sum = events(cgroups[i], "memory.events");
+		if (local >= 0 && sum >= 0 && !any[i] == !sum &&
+		    !any_local[i] == !local)
+			continue;
+		ksft_print_msg("%s: %ld events, %ld local\n", cgroups[i], sum,
+			       local);
+		ok = false;
+	}
+	return ok;
+}
+
+/* poll() on memory.events of a limited cgroup tells that a writer was paused. */
+static int test_event_poll(const char *root)
+{
+	struct writes endless = { .file = test_file, .wrap = MB(256L) };
+	char *top = create_parent(root, "life_events");
+	char *limited = top ? create_parent(top, "limited") : NULL;
+	char *child = limited ? create_cgroup(limited, "child") : NULL;
+	int fd = -1, ret = KSFT_FAIL;
+	pid_t pid = 0;
+	long first;
+
+	if (!child || cg_write(limited, LIMIT_FILE, "8M"))
+		goto out;
+	slow_down(child, 2);
+	fd = cg_open(limited, "memory.events", O_RDONLY);
+	/* The control: without a writer, there is nothing to tell. */
+	if (poll_events(fd, 1000) || events(limited, "memory.events"))
+		goto out;
+	pid = cg_run_nowait(child, do_writes, &endless);
+	if (poll_events(fd, EVENT_MS) != 1) {
+		if (!dirty_stat(child, "throttled "))
+			ret = KSFT_SKIP;
+		ksft_print_msg("no event within %d ms\n", EVENT_MS);
+		goto out;
+	}
+	first = events(limited, "memory.events");
+	if (first < 1 || poll_more(fd, limited, first))
+		goto out;
+	if (check_events(top, limited, child))
+		ret = KSFT_PASS;
+out:
+	if (!stop_slow(child, pid) && ret == KSFT_PASS)
+		ret = KSFT_FAIL;
+	if (fd >= 0)
+		close(fd);
+	unlink(test_file);
+	destroy_cgroup(child);
+	destroy_cgroup(limited);
+	destroy_cgroup(top);
+	return ret;
+}
+
+#define T(x, w) { x, #x, w }
+static const struct {
+	int (*fn)(const char *root);
+	const char *name;
+	bool writes;
+} tests[] = {
+	T(test_set_many, false),
+	T(test_rewrite, false),
+	T(test_same_value, false),
+	T(test_cannot_loosen, true),
+	T(test_slow_sibling, true),
+	T(test_many_leaves, true),
+	T(test_event_poll, true),
+};
+
+#undef T
+
+int main(int argc, char **argv)
+{
+	char root[PATH_MAX];
+	int i, result, plan = 0;
+
+	ksft_print_header();
+	find_root(root, sizeof(root));
+	samples = mmap(NULL, sizeof(*samples), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (samples == MAP_FAILED)
+		ksft_exit_fail_msg("no memory\n");
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
+		plan += case_wanted(tests[i].name);
+	ksft_set_plan(plan);
+
+	for (i = 0; i < ARRAY_SIZE(tests); i++) {
+		if (!case_wanted(tests[i].name))
+			continue;
+		result = KSFT_SKIP;
+		if (!tests[i].writes || can_write_back())
+			result = tests[i].fn(root);
+		ksft_test_result_code(result, tests[i].name, NULL);
+	}
+	ksft_finished();
+}
