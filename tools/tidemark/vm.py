@@ -83,9 +83,11 @@ def command(machine: Machine, *io: str) -> list[str]:
     qemu = packages.locate("qemu-system-x86_64") or "qemu-system-x86_64"
     argv = [qemu, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"]
     argv += ["-machine", "q35", *_processor(machine)]
-    argv += ["-smp", str(machine.cpus), "-m", str(machine.memory_mib)]
+    # Of each socket, SeaBIOS lists one CPU in the table for kernels without ACPI.
+    argv += ["-smp", f"{machine.cpus},sockets={machine.cpus}", "-m", str(machine.memory_mib)]
     argv += ["-kernel", str(machine.kernel), "-initrd", str(machine.initramfs)]
-    words = ["console=ttyS0", "panic=-1", f"tidemark.mode={machine.mode}", *machine.parameters]
+    words = ["console=ttyS0", "panic=-1", f"tidemark.mode={machine.mode}"]
+    words += [f"tidemark.cpus={machine.cpus}", *machine.parameters]
     if machine.icount or not machine.kvm:
         words.append(TSC)
     if not machine.icount and not machine.kvm:
