@@ -60,7 +60,7 @@ unsigned long memcg_dirty_tolerance(unsigned long limit)
  * @nr_cpus: the number of possible CPUs
  * @nr_cgroups: the number of cgroups that the limit applies to
  *
- * It leaves half of the tolerance, for a limit that follows memory.
+ * It is enough for half of the limit, as a limit may follow memory.
  *
  * Return: a number of pages; one if each update is to be folded at once.
  */
@@ -69,7 +69,7 @@ unsigned int memcg_dirty_batch(unsigned long limit, unsigned int nr_cpus,
 {
 	u64 parts = (u64)nr_cpus * nr_cgroups * NR_MEMCG_DIRTY_ITEMS;
 
-	return clamp_t(u64, div64_u64(memcg_dirty_tolerance(limit) / 2, parts), 1,
+	return clamp_t(u64, div64_u64(memcg_dirty_tolerance(limit / 2), parts), 1,
 		       MEMCG_DIRTY_BATCH_MAX);
 }
 
@@ -215,7 +215,7 @@ void memcg_dirty_fold_all(struct mem_cgroup *memcg)
 /* Tasks with folios of several pages may overrun a limit that looks far. */
 static void memcg_dirty_note_folio(struct memcg_dirty *dirty, long nr_pages)
 {
-	if (nr_pages > READ_ONCE(dirty->largest[0]))
+	if (nr_pages > (long)READ_ONCE(dirty->largest[0]))
 		WRITE_ONCE(dirty->largest[0], nr_pages);
 }
 

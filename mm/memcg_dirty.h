@@ -18,7 +18,7 @@
  *	sum on this CPU  --batch-->  counts of each level  <--  thresholds
  *
  * An example: /a has a limit of 64 MiB, 16384 pages; /a/b and /a/c write. A page
- * that becomes dirty in b adds one to b's sum on this CPU. Below 256 MiB the
+ * that becomes dirty in b adds one to b's sum on this CPU. Below 512 MiB the
  * batch is one page, so the difference goes at once to the counts of b and a.
  * When a has 12288 pages, half way between its background limit (8192) and its
  * limit, balance_dirty_pages() begins to pause its writers, and each is held to
@@ -31,7 +31,7 @@
  *	NR_MEMCG_DIRTY_ITEMS * possible CPUs * cgroups below it * (batch - 1)
  *
  * pages, and the batch is chosen such that this is a 128th of the limit at most,
- * and zero below 256 MiB. A threshold that follows memory may halve before the
+ * and zero below 512 MiB. A threshold that follows memory may halve before the
  * batches have to change; when it falls further, a worker adapts them. Until its
  * next update, a CPU that updates its sum at the moment in which a smaller batch
  * is set may hold back the larger one.
@@ -87,13 +87,9 @@ void memcg_dirty_fold_all(struct mem_cgroup *memcg);
 
 /* Limits: memcg_dirty_limit.c */
 
-extern const struct memcg_dirty_setting memcg_dirty_unset;
+/* A setting that is no limit. In pages, as a limit in bytes is kept. */
+#define MEMCG_DIRTY_UNSET	((long)PAGE_COUNTER_MAX)
 
-bool memcg_dirty_is_set(const struct memcg_dirty_setting *setting);
-bool memcg_dirty_store(struct mem_cgroup *memcg, enum memcg_dirty_limit which,
-		       const struct memcg_dirty_setting *setting);
-struct memcg_dirty_setting memcg_dirty_load(struct mem_cgroup *memcg,
-					    enum memcg_dirty_limit which);
 unsigned long memcg_dirty_part(unsigned long nr_pages, unsigned long part,
 			       unsigned long whole);
 void memcg_dirty_apply(struct mem_cgroup *memcg);

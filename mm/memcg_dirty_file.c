@@ -28,48 +28,19 @@
 
 /**
  * memcg_dirty_parse_bytes - parse a limit in bytes
- * @buf: decimal digits with an optional suffix K, M, G, T, P or E, or "max";
- *	stripped; the suffix is removed
+ * @buf: a number with an optional suffix, or "max"; stripped
  * @setting: the result, rounded down to pages
  *
- * Unlike page_counter_memparse(), this refuses a number that overflows, and one
- * that is too large for a limit.
+ * 0 and numbers out of range are taken as memory.max takes them.
  *
- * Return: 0; -EINVAL for anything else or less than a page; -ERANGE for a number
- * that does not fit.
+ * Return: 0; -EINVAL for anything else.
  */
-static int memcg_dirty_parse_bytes(char *buf,
-				   struct memcg_dirty_setting *setting)
+static int memcg_dirty_parse_bytes(const char *buf, long *setting)
 {
-	static const char suffixes[] = "kmgtpe";
-	size_t len = strlen(buf);
-	const char *suffix;
-	int shift = 0;
-	u64 bytes;
-	int err;
-
-	*setting = memcg_dirty_unset;
-	if (!strcmp(buf, "max"))
-		return 0;
-
-	suffix = len ? strchr(suffixes, tolower(buf[len - 1])) : NULL;
-	if (suffix) {
-		shift = 10 * (suffix - suffixes + 1);
-		buf[--len] = '\0';
-	}
-	/* kstrtou64() takes a sign and a line feed as well. */
-	if (!len || !isdigit(buf[0]) || !isdigit(buf[len - 1]))
+	/* memparse() takes a string without digits for 0. */
+	if (!isdigit(buf[0]) && strcmp(buf, "max"))
 		return -EINVAL;
-	err = kstrtou64(buf, 10, &bytes);
-	if (err)
-		return err;
-	if (bytes > U64_MAX >> shift ||
-	    (bytes << shift) / PAGE_SIZE >= PAGE_COUNTER_MAX)
-		return -ERANGE;
-	if (bytes << shift < PAGE_SIZE)
-		return -EINVAL;
-	setting->pages = (bytes << shift) / PAGE_SIZE;
-	return 0;
+	return page_counter_memparse(buf, "max", (unsigned long *)setting);
 }
 
 /**
@@ -79,19 +50,18 @@ static int memcg_dirty_parse_bytes(char *buf,
  *
  * Return: 0; -EINVAL for anything else or a number that is not from 1 to 100.
  */
-static int memcg_dirty_parse_ratio(char *buf,
-				   struct memcg_dirty_setting *setting)
+static int memcg_dirty_parse_ratio(const char *buf, long *setting)
 {
 	unsigned int percent;
 
-	*setting = memcg_dirty_unset;
+	*setting = MEMCG_DIRTY_UNSET;
 	if (!strcmp(buf, "max"))
 		return 0;
 	if (!isdigit(buf[0]) || kstrtouint(buf, 10, &percent))
 		return -EINVAL;
 	if (percent < 1 || percent > 100)
 		return -EINVAL;
-	setting->percent = percent;
+	*setting = -(long)percent;
 	return 0;
 }
 
@@ -107,49 +77,49 @@ static int memcg_dirty_show_pages(struct seq_file *m, const char *key,
 	return 0;
 }
 
+static long memcg_dirty_setting(struct mem_cgroup *memcg, unsigned long which)
+{
+	return READ_ONCE(memcg->dirty.setting[which]);
+}
+
 static int memcg_dirty_bytes_show(struct seq_file *m, void *v)
 {
-	struct memcg_dirty_setting setting =
-		memcg_dirty_load(mem_cgroup_from_seq(m), seq_cft(m)->private);
+	long setting = memcg_dirty_setting(mem_cgroup_from_seq(m),
+					   seq_cft(m)->private);
 
-	return memcg_dirty_show_pages(m, "", setting.pages);
+	return memcg_dirty_show_pages(m, "", setting < 0 ? MEMCG_DIRTY_UNSET :
+							   setting);
 }
 
 static int memcg_dirty_ratio_show(struct seq_file *m, void *v)
 {
-	struct memcg_dirty_setting setting =
-		memcg_dirty_load(mem_cgroup_from_seq(m), seq_cft(m)->private);
+	long setting = memcg_dirty_setting(mem_cgroup_from_seq(m),
+					   seq_cft(m)->private);
 
-	if (setting.percent)
-		seq_printf(m, "%u\n", setting.percent);
+	if (setting < 0)
+		seq_printf(m, "%ld\n", -setting);
 	else
 		seq_puts(m, "max\n");
 	return 0;
 }
 
 /* "max" in one of the two files does not unset the limit in the other one. */
-static bool memcg_dirty_is_moot(const struct memcg_dirty_setting *new,
-				const struct memcg_dirty_setting *old,
-				bool ratio)
+static bool memcg_dirty_is_moot(long new, long old, bool ratio)
 {
-	if (memcg_dirty_is_set(new))
-		return false;
-	return ratio ? old->pages != PAGE_COUNTER_MAX : old->percent;
+	return new == MEMCG_DIRTY_UNSET && ratio == (old >= 0);
 }
 
-static int memcg_dirty_write(struct kernfs_open_file *of,
-			     const struct memcg_dirty_setting *setting,
+static int memcg_dirty_write(struct kernfs_open_file *of, long setting,
 			     bool ratio)
 {
 	struct mem_cgroup *memcg = mem_cgroup_from_css(of_css(of));
 	enum memcg_dirty_limit which = of_cft(of)->private;
-	struct memcg_dirty_setting old = memcg_dirty_load(memcg, which);
 
-	if (memcg_dirty_is_moot(setting, &old, ratio))
+	if (memcg_dirty_is_moot(setting, memcg_dirty_setting(memcg, which), ratio))
 		return 0;
-	if (memcg_dirty_is_set(setting))
+	if (setting != MEMCG_DIRTY_UNSET)
 		memcg_dirty_enable();
-	if (memcg_dirty_store(memcg, which, setting)) {
+	if (xchg(&memcg->dirty.setting[which], setting) != setting) {
 		memcg_dirty_adapt(memcg);
 		memcg_dirty_flush_subtree(memcg);
 	}
@@ -159,25 +129,19 @@ static int memcg_dirty_write(struct kernfs_open_file *of,
 static ssize_t memcg_dirty_bytes_write(struct kernfs_open_file *of, char *buf,
 				       size_t nbytes, loff_t off)
 {
-	struct memcg_dirty_setting setting;
-	int err;
+	long setting;
 
-	err = memcg_dirty_parse_bytes(strstrip(buf), &setting);
-	if (!err)
-		err = memcg_dirty_write(of, &setting, false);
-	return err ?: nbytes;
+	return memcg_dirty_parse_bytes(strstrip(buf), &setting) ?:
+	       memcg_dirty_write(of, setting, false) ?: nbytes;
 }
 
 static ssize_t memcg_dirty_ratio_write(struct kernfs_open_file *of, char *buf,
 				       size_t nbytes, loff_t off)
 {
-	struct memcg_dirty_setting setting;
-	int err;
+	long setting;
 
-	err = memcg_dirty_parse_ratio(strstrip(buf), &setting);
-	if (!err)
-		err = memcg_dirty_write(of, &setting, true);
-	return err ?: nbytes;
+	return memcg_dirty_parse_ratio(strstrip(buf), &setting) ?:
+	       memcg_dirty_write(of, setting, true) ?: nbytes;
 }
 
 /* memory.dirty_stat */

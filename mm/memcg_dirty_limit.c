@@ -18,6 +18,7 @@
  * CPUs folds the updates that were made before.
  */
 
+#include <linux/backing-dev.h>
 #include <linux/cgroup.h>
 #include <linux/jiffies.h>
 #include <linux/jump_label.h>
@@ -41,37 +42,18 @@
 /* As often as balance_dirty_pages() estimates bandwidth. */
 #define MEMCG_DIRTY_REFRESH	max(HZ / 5, 1)
 
-/* A batch is computed and stored under this, so that no older one replaces it. */
-static DEFINE_SPINLOCK(memcg_dirty_batch_lock);
-
-const struct memcg_dirty_setting memcg_dirty_unset = {
-	.pages = PAGE_COUNTER_MAX,
-};
-
-/* Keeps the two parts of a setting together. */
-static DEFINE_SPINLOCK(memcg_dirty_setting_lock);
+/* Thresholds and batches are stored under this, so that no older ones are. */
+static DEFINE_SPINLOCK(memcg_dirty_limit_lock);
 
 /* Settings */
-
-/**
- * memcg_dirty_is_set - is this a limit?
- * @setting: a setting
- *
- * Return: %false for "max".
- */
-bool memcg_dirty_is_set(const struct memcg_dirty_setting *setting)
-{
-	return READ_ONCE(setting->percent) ||
-	       READ_ONCE(setting->pages) != PAGE_COUNTER_MAX;
-}
 
 /* Does @memcg have a limit of its own? */
 static bool memcg_dirty_any_set(const struct mem_cgroup *memcg)
 {
-	const struct memcg_dirty_setting *setting = memcg->dirty.setting;
+	const long *setting = memcg->dirty.setting;
 
-	return memcg_dirty_is_set(&setting[MEMCG_DIRTY_LIMIT]) ||
-	       memcg_dirty_is_set(&setting[MEMCG_DIRTY_BACKGROUND]);
+	return READ_ONCE(setting[MEMCG_DIRTY_LIMIT]) != MEMCG_DIRTY_UNSET ||
+	       READ_ONCE(setting[MEMCG_DIRTY_BACKGROUND]) != MEMCG_DIRTY_UNSET;
 }
 
 /* Does @memcg or an ancestor have one? */
@@ -80,49 +62,6 @@ static bool memcg_dirty_path_set(struct mem_cgroup *memcg)
 	while (memcg && !memcg_dirty_any_set(memcg))
 		memcg = parent_mem_cgroup(memcg);
 	return memcg;
-}
-
-/**
- * memcg_dirty_store - keep a setting
- * @memcg: the memory cgroup
- * @which: the limit that it is for
- * @setting: the new value; takes the place of bytes and ratio alike
- *
- * Return: %true if it differs from the old one. memcg_dirty_adapt() is to follow.
- */
-bool memcg_dirty_store(struct mem_cgroup *memcg, enum memcg_dirty_limit which,
-		       const struct memcg_dirty_setting *setting)
-{
-	struct memcg_dirty_setting *own = &memcg->dirty.setting[which];
-	bool changed;
-
-	spin_lock(&memcg_dirty_setting_lock);
-	changed = own->pages != setting->pages ||
-		  own->percent != setting->percent;
-	if (changed) {
-		WRITE_ONCE(own->pages, setting->pages);
-		WRITE_ONCE(own->percent, setting->percent);
-	}
-	spin_unlock(&memcg_dirty_setting_lock);
-	return changed;
-}
-
-/**
- * memcg_dirty_load - read a setting
- * @memcg: the memory cgroup
- * @which: the limit
- *
- * Return: the setting as it was last stored.
- */
-struct memcg_dirty_setting memcg_dirty_load(struct mem_cgroup *memcg,
-					    enum memcg_dirty_limit which)
-{
-	struct memcg_dirty_setting setting;
-
-	spin_lock(&memcg_dirty_setting_lock);
-	setting = memcg->dirty.setting[which];
-	spin_unlock(&memcg_dirty_setting_lock);
-	return setting;
 }
 
 /* Thresholds */
@@ -175,30 +114,12 @@ static unsigned long memcg_dirty_system(void)
 	       global_node_page_state(NR_ACTIVE_FILE);
 }
 
-/**
- * memcg_dirty_avail - pages that a cgroup can dirty
- * @file: pages of page cache that it has
- * @headroom: pages that it may have in addition
- * @system: pages of page cache and free pages in the system
- *
- * Return: in pages.
- */
+/* Pages that a cgroup can dirty: its page cache, and what it may add to that. */
 static unsigned long memcg_dirty_avail(unsigned long file,
 				       unsigned long headroom,
 				       unsigned long system)
 {
 	return file + min(headroom, system - min(system, file));
-}
-
-/**
- * memcg_dirty_room - how much of a cgroup's memory may be dirty at most
- * @avail: pages that it can dirty
- *
- * Return: in pages; the rest is for reclaim, which skips dirty pages.
- */
-static unsigned long memcg_dirty_room(unsigned long avail)
-{
-	return max(avail - avail / 4, 1UL);
 }
 
 /**
@@ -267,20 +188,21 @@ static void memcg_dirty_find_base(struct mem_cgroup *memcg,
  *
  * Return: in pages; a page at least, PAGE_COUNTER_MAX for no limit.
  */
-static unsigned long
-memcg_dirty_threshold(const struct memcg_dirty_setting *setting,
-		      const struct memcg_dirty_base *base, unsigned long share)
+static unsigned long memcg_dirty_threshold(long setting,
+					   const struct memcg_dirty_base *base,
+					   unsigned long share)
 {
-	unsigned long pages = setting->pages;
+	unsigned long pages = setting;
 
-	if (setting->percent)
-		pages = memcg_dirty_part(base->avail, setting->percent, 100);
+	if (setting < 0)
+		pages = memcg_dirty_part(base->avail, -setting, 100);
 	share = memcg_dirty_part(share, base->avail, base->system);
 	if (base->outer || (base->bounded && pages == PAGE_COUNTER_MAX))
 		pages = min(pages, share);
+	/* Reclaim skips dirty pages, and needs the rest. */
 	if (base->bounded)
-		pages = min(pages, memcg_dirty_room(base->avail));
-	return pages;
+		pages = min(pages, base->avail - base->avail / 4);
+	return max(pages, 1UL);
 }
 
 /* Not below the limit, or not set: half of the limit, as for the system's. */
@@ -301,23 +223,23 @@ static unsigned long memcg_dirty_background(unsigned long background,
 void memcg_dirty_apply(struct mem_cgroup *memcg)
 {
 	struct memcg_dirty *dirty = &memcg->dirty;
-	unsigned long limit = PAGE_COUNTER_MAX, background = PAGE_COUNTER_MAX;
-	const struct memcg_dirty_setting *setting = dirty->setting;
+	unsigned long limit[NR_MEMCG_DIRTY_LIMITS] = {
+		PAGE_COUNTER_MAX, PAGE_COUNTER_MAX
+	};
 	struct memcg_dirty_base base;
+	int i;
 
 	memcg_dirty_find_base(memcg, &base);
-	spin_lock(&memcg_dirty_setting_lock);
-	if (memcg_dirty_path_set(memcg)) {
-		limit = memcg_dirty_threshold(&setting[MEMCG_DIRTY_LIMIT], &base,
-					      base.share[MEMCG_DIRTY_LIMIT]);
-		background = memcg_dirty_threshold(&setting[MEMCG_DIRTY_BACKGROUND],
-						   &base,
-						   base.share[MEMCG_DIRTY_BACKGROUND]);
-	}
-	WRITE_ONCE(dirty->limit[MEMCG_DIRTY_LIMIT], limit);
+	spin_lock(&memcg_dirty_limit_lock);
+	if (memcg_dirty_path_set(memcg))
+		for (i = 0; i < NR_MEMCG_DIRTY_LIMITS; i++)
+			limit[i] = memcg_dirty_threshold(READ_ONCE(dirty->setting[i]),
+							 &base, base.share[i]);
+	WRITE_ONCE(dirty->limit[MEMCG_DIRTY_LIMIT], limit[MEMCG_DIRTY_LIMIT]);
 	WRITE_ONCE(dirty->limit[MEMCG_DIRTY_BACKGROUND],
-		   memcg_dirty_background(background, limit));
-	spin_unlock(&memcg_dirty_setting_lock);
+		   memcg_dirty_background(limit[MEMCG_DIRTY_BACKGROUND],
+					  limit[MEMCG_DIRTY_LIMIT]));
+	spin_unlock(&memcg_dirty_limit_lock);
 	memcg_dirty_note(memcg, memcg_dirty_total(memcg));
 }
 
@@ -355,28 +277,25 @@ void memcg_dirty_refresh(struct mem_cgroup *memcg)
 
 /* Batches */
 
+/* Memory cgroups of @memcg's subtree, including those that have been removed. */
 static unsigned int memcg_dirty_nr_cgroups(const struct mem_cgroup *memcg)
 {
-	const struct cgroup *cgroup = memcg->css.cgroup;
+	const struct cgroup_subsys_state *css = &memcg->css;
 
-	return READ_ONCE(cgroup->nr_descendants) +
-	       READ_ONCE(cgroup->nr_dying_descendants) + 1;
+	return READ_ONCE(css->nr_descendants) + 1 +
+	       READ_ONCE(css->cgroup->nr_dying_subsys[memory_cgrp_id]);
 }
 
-/* The batch that @memcg's own limit needs; to be called with the lock held. */
-static unsigned int memcg_dirty_own_batch(const struct mem_cgroup *memcg)
-{
-	return memcg_dirty_batch(memcg_dirty_least(memcg), num_possible_cpus(),
-				 memcg->dirty.spread);
-}
-
-/* The batch for @memcg and its ancestors; to be called with the lock held. */
+/*
+ * The batch for @memcg and its ancestors; to be called with the lock held. Those
+ * of the ancestors are as @error tells, though their limits may have grown.
+ */
 static unsigned int memcg_dirty_path_batch(struct mem_cgroup *memcg)
 {
 	unsigned int batch = MEMCG_DIRTY_BATCH_MAX;
 
 	for (; !mem_cgroup_is_root(memcg); memcg = parent_mem_cgroup(memcg))
-		batch = min(batch, memcg_dirty_own_batch(memcg));
+		batch = min(batch, memcg->dirty.own_batch);
 	return batch;
 }
 
@@ -388,17 +307,19 @@ static bool memcg_dirty_adapt_one(struct mem_cgroup *memcg)
 	bool less;
 
 	memcg_dirty_apply(memcg);
-	spin_lock(&memcg_dirty_batch_lock);
+	spin_lock(&memcg_dirty_limit_lock);
 	/* Twice as many cgroups may come before the batches have to change. */
 	dirty->spread = roundup_pow_of_two(memcg_dirty_nr_cgroups(memcg));
+	dirty->own_batch = memcg_dirty_batch(memcg_dirty_least(memcg),
+					     num_possible_cpus(), dirty->spread);
 	WRITE_ONCE(dirty->error,
-		   memcg_dirty_error(memcg_dirty_own_batch(memcg),
-				     num_possible_cpus(), dirty->spread));
+		   memcg_dirty_error(dirty->own_batch, num_possible_cpus(),
+				     dirty->spread));
 	batch = memcg_dirty_path_batch(memcg);
 	less = batch < dirty->batch;
 	WRITE_ONCE(dirty->batch, batch);
 	WRITE_ONCE(dirty->limited, memcg_dirty_path_set(memcg));
-	spin_unlock(&memcg_dirty_batch_lock);
+	spin_unlock(&memcg_dirty_limit_lock);
 	return less;
 }
 
@@ -431,16 +352,18 @@ static void memcg_dirty_adapt_workfn(struct work_struct *work)
 	memcg_dirty_adapt(NULL);
 }
 
-static DECLARE_WORK(memcg_dirty_adapt_work, memcg_dirty_adapt_workfn);
+static DECLARE_DELAYED_WORK(memcg_dirty_adapt_work, memcg_dirty_adapt_workfn);
 
 /**
  * memcg_dirty_adapt_later - memcg_dirty_adapt() for all cgroups, by a worker
+ *
+ * Calls within MEMCG_DIRTY_REFRESH have the effect of one.
  *
  * Context: any.
  */
 void memcg_dirty_adapt_later(void)
 {
-	schedule_work(&memcg_dirty_adapt_work);
+	queue_delayed_work(bdi_wq, &memcg_dirty_adapt_work, MEMCG_DIRTY_REFRESH);
 }
 
 /**
@@ -483,13 +406,12 @@ int memcg_dirty_alloc(struct mem_cgroup *memcg, struct mem_cgroup *parent)
 
 	BUILD_BUG_ON(sizeof(*dirty) > 256);
 	INIT_LIST_HEAD(&dirty->peaks);
-	INIT_LIST_HEAD(&dirty->flush_node);
 	dirty->batch = MEMCG_DIRTY_BATCH_MAX;
+	dirty->own_batch = MEMCG_DIRTY_BATCH_MAX;
 	dirty->spread = 1;
 	dirty->refreshed = jiffies - HZ;
-	dirty->reclaim_until = jiffies;
 	for (i = 0; i < NR_MEMCG_DIRTY_LIMITS; i++) {
-		dirty->setting[i] = memcg_dirty_unset;
+		dirty->setting[i] = MEMCG_DIRTY_UNSET;
 		dirty->limit[i] = PAGE_COUNTER_MAX;
 	}
 	if (!parent)
@@ -529,7 +451,8 @@ void memcg_dirty_reset(struct mem_cgroup *memcg)
 	int i;
 
 	for (i = 0; i < NR_MEMCG_DIRTY_LIMITS; i++)
-		changed |= memcg_dirty_store(memcg, i, &memcg_dirty_unset);
+		changed |= xchg(&memcg->dirty.setting[i], MEMCG_DIRTY_UNSET) !=
+			   MEMCG_DIRTY_UNSET;
 	if (changed)
 		memcg_dirty_adapt_later();
 }

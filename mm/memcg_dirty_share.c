@@ -10,7 +10,6 @@
 
 #include <linux/atomic.h>
 #include <linux/jiffies.h>
-#include <linux/list.h>
 #include <linux/math64.h>
 #include <linux/memcontrol.h>
 #include <linux/minmax.h>
@@ -52,7 +51,7 @@ void memcg_dirty_flow_add(struct memcg_dirty_flow *flow, unsigned long period,
 	unsigned long last = READ_ONCE(flow->period);
 	long old;
 
-	if (last != now && try_cmpxchg(&flow->period, &last, now)) {
+	if ((long)(now - last) > 0 && try_cmpxchg(&flow->period, &last, now)) {
 		old = atomic_long_read(&flow->pages);
 		nr_pages -= old - (old >> min(now - last, BITS_PER_LONG - 1UL));
 	}
@@ -69,10 +68,10 @@ void memcg_dirty_flow_add(struct memcg_dirty_flow *flow, unsigned long period,
 unsigned long memcg_dirty_flow_read(const struct memcg_dirty_flow *flow,
 				    unsigned long period)
 {
-	unsigned long age = memcg_dirty_now(period) - READ_ONCE(flow->period);
+	long age = memcg_dirty_now(period) - READ_ONCE(flow->period);
 	long nr_pages = atomic_long_read(&flow->pages);
 
-	return max(nr_pages >> min(age, BITS_PER_LONG - 1UL), 0L);
+	return max(nr_pages >> clamp(age, 0L, BITS_PER_LONG - 1L), 0L);
 }
 
 /* Shares */
@@ -132,7 +131,8 @@ void memcg_dirty_turn_epoch(struct memcg_dirty *dirty, unsigned int epoch)
 	unsigned int last = READ_ONCE(dirty->epoch);
 	bool next = last + 1 == epoch;
 
-	if (last == epoch || !try_cmpxchg(&dirty->epoch, &last, epoch))
+	if ((int)(epoch - last) <= 0 ||
+	    !try_cmpxchg(&dirty->epoch, &last, epoch))
 		return;
 	atomic_set(&dirty->active[1], next * atomic_xchg(&dirty->active[0], 0));
 	WRITE_ONCE(dirty->writers[1], next * xchg(&dirty->writers[0], 0));
@@ -156,7 +156,7 @@ void memcg_dirty_mark_active(struct mem_cgroup *memcg)
 	for (; !mem_cgroup_is_root(memcg); memcg = parent) {
 		parent = parent_mem_cgroup(memcg);
 		last = READ_ONCE(memcg->dirty.active_at);
-		if (last == epoch ||
+		if ((int)(epoch - last) <= 0 ||
 		    !try_cmpxchg(&memcg->dirty.active_at, &last, epoch))
 			return;
 		memcg_dirty_turn_epoch(&parent->dirty, epoch);
@@ -233,17 +233,15 @@ unsigned int memcg_dirty_nr_heavy(struct mem_cgroup *memcg,
 	return nr;
 }
 
+/* Of an online css, ->online_cnt counts itself and its children. */
 static bool memcg_dirty_has_siblings(const struct mem_cgroup *memcg)
 {
-	return !list_is_singular(&memcg->css.parent->children);
+	return atomic_read(&memcg->css.parent->online_cnt) > 2;
 }
 
-/**
- * memcg_dirty_cap - the most that a cgroup may use of an ancestor's limit
- * @thresh: the limit, in pages
- * @nr_levels: levels on which it or an ancestor below the limit has siblings
- *
- * Return: in pages; half of the limit at least.
+/*
+ * The most that a cgroup may use of an ancestor's limit, if it or an ancestor
+ * below the limit has siblings on @nr_levels levels: half of the limit at least.
  */
 static unsigned long memcg_dirty_cap(unsigned long thresh,
 				     unsigned int nr_levels)

@@ -3,46 +3,22 @@
  * Dirty page limits of memory cgroups: throttling and writeback
  *
  * Throttling is that of balance_dirty_pages(), with its position ratio and
- * pauses. It works on the numbers that come from here.
+ * pauses. It works on the numbers that come from here: of the limit on the path
+ * to the root that is used up to the largest share, less the error of its counts,
+ * and of the writer's share of it, which stands for the share that a device has of
+ * the system-wide limit.
  *
- * The limit that binds
+ * A light cgroup is not paused for as long as the limit holds to a 64th. Each
+ * ancestor below the limit that is not light halves this 64th: many light cgroups
+ * may fill it, and take no room from those of a light tenant.
  *
- *	The one on the path to the root that is used up to the largest share.
- *	The error of its counts is taken off the limit. Inside it, a writer is
- *	held to its cgroup's share, as balance_dirty_pages() holds a device to
- *	its share of the system-wide limit.
+ * With many tasks, or with large folios, the pages that tasks add between two
+ * checks are more than a small limit has room for. So close to it they check
+ * after a MEMCG_DIRTY_POLL-th of the room, and once there is none, before each
+ * large folio. As a task may be preempted before it adds the folio, that counts
+ * as dirty from the check on.
  *
- * Light writers
- *
- *	A cgroup that uses no more than a MEMCG_DIRTY_LIGHT-th of an equal share
- *	is not paused, for as long as the limit holds to a 64th. Each ancestor
- *	below the limit that uses more than that part of its own share halves
- *	this 64th: many light cgroups may fill it, and take no room from those of
- *	a light tenant.
- *
- * Close to a limit
- *
- *	A task checks the limits after a number of pages that it was given at its
- *	last check. With many tasks, or with large folios, that adds up to more
- *	than a small limit has room for. So when no more is left than these tasks
- *	may add, or a 16th, they check after a MEMCG_DIRTY_POLL-th of the room
- *	that is left, and once there is none, before each folio of several pages.
- *	Between a check and the folio a task may be preempted or wait for the
- *	journal; so the folio counts as dirty from the check on, and for some
- *	20 ms.
- *
- * Writeback
- *
- *	A writer that finds a background limit exceeded starts its own flusher at
- *	once, and has a worker start those of the rest of the limited subtree: of
- *	cgroups that are idle, and of removed ones.
- *
- * Shared writeback
- *
- *	Files on a filesystem without cgroup writeback, and all files on cgroup
- *	v1, are written back by one bdi_writeback per device. The limits of the
- *	writer's own memory cgroup apply there, and writeback for a background
- *	limit takes the device's oldest pages, whichever cgroup dirtied them.
+ * Documentation/mm/memcg_dirty.rst describes writeback.
  */
 
 #include <linux/backing-dev.h>
@@ -75,9 +51,6 @@
  */
 #define MEMCG_DIRTY_NO_THRESH	(UINT_MAX / 2UL)
 
-/* How long reclaim that fell short is remembered. */
-#define MEMCG_DIRTY_RECLAIM	HZ
-
 /* How often a subtree's flushers are started. */
 #define MEMCG_DIRTY_SEARCH	max(HZ / 10, 1UL)
 
@@ -99,16 +72,10 @@ static struct mem_cgroup *memcg_dirty_get_writer(struct bdi_writeback *wb)
 
 /* The limit that binds */
 
-/**
- * memcg_dirty_hold - the threshold that keeps a limit
- * @limit: the limit, in pages
- * @error: pages by which the counts may be wrong; up to a 16th of the limit is
- *	taken off, as a worker chooses smaller batches before there is more
- *
- * balance_dirty_pages() needs limits that fit 32 bits: domain_dirty_limits()
- * caps its own likewise.
- *
- * Return: in pages; one at least.
+/*
+ * The threshold that keeps @limit although the counts may be wrong by @error. No
+ * more than a 16th is taken off, as a worker chooses smaller batches before there
+ * is more. balance_dirty_pages() needs limits that fit 32 bits.
  */
 static unsigned long memcg_dirty_hold(unsigned long limit, unsigned long error)
 {
@@ -160,14 +127,7 @@ static void memcg_dirty_set_state(struct memcg_dirty_state *state,
 	state->over_bg = memcg_dirty_over_bg(state);
 }
 
-/**
- * memcg_dirty_tighter - which of two limits binds a writer
- * @a: a limit
- * @b: another one, or one with a zero ->thresh, which is none
- *
- * Return: %true if @a is used up to a larger share than @b is; while both are
- * unused, if @a is smaller.
- */
+/* Is @a used up more than @b, or while both are unused, smaller? */
 static bool memcg_dirty_tighter(const struct memcg_dirty_state *a,
 				const struct memcg_dirty_state *b)
 {
@@ -181,14 +141,7 @@ static bool memcg_dirty_tighter(const struct memcg_dirty_state *a,
 	return used_a * b->thresh > used_b * a->thresh;
 }
 
-/**
- * memcg_dirty_is_light - may a cgroup go on although others fill the limit?
- * @state: a limit that it writes under
- * @equal: an equal share of the limit, in pages
- * @nr_heavy: see memcg_dirty_nr_heavy()
- *
- * Return: %true if it is far below its share, and the limit holds.
- */
+/* Is the writer's cgroup far below its share, and does the limit hold? */
 static bool memcg_dirty_is_light(const struct memcg_dirty_state *state,
 				 unsigned long equal, unsigned int nr_heavy)
 {
@@ -267,13 +220,6 @@ static void memcg_dirty_writer_state(struct mem_cgroup *memcg,
 		memcg_dirty_spare(state);
 }
 
-static bool memcg_dirty_in_reclaim(struct mem_cgroup *memcg)
-{
-	unsigned long until = READ_ONCE(memcg->dirty.reclaim_until);
-
-	return until - jiffies - 1 < MEMCG_DIRTY_RECLAIM;
-}
-
 /* A background limit alone is shown where there is no limit. */
 static void memcg_dirty_tighten(struct memcg_dirty_state *state,
 				const struct memcg_dirty_state *next)
@@ -286,19 +232,18 @@ static void memcg_dirty_tighten(struct memcg_dirty_state *state,
 	state->over_bg = over_bg;
 }
 
-/*
- * The limit on @memcg's path that binds a writer. A reclaim that fell short counts like an
- * exceeded background limit. Flushers are no writers.
- */
+/* The limit on @memcg's path that binds a writer. Flushers are no writers. */
 static void memcg_dirty_find_state(struct mem_cgroup *memcg,
 				   struct memcg_dirty_state *state)
 {
 	bool writer = !(current->flags & PF_KTHREAD);
-	unsigned int largest = READ_ONCE(memcg->dirty.largest[0]);
 	struct memcg_dirty_state next;
 	struct mem_cgroup *pos;
+	unsigned int largest;
 
 	memcg_dirty_credit(memcg);
+	memcg_dirty_turn_epoch(&memcg->dirty, memcg_dirty_epoch());
+	largest = READ_ONCE(memcg->dirty.largest[0]);
 	for (pos = memcg; READ_ONCE(pos->dirty.limited);
 	     pos = parent_mem_cgroup(pos)) {
 		memcg_dirty_refresh(pos);
@@ -308,7 +253,6 @@ static void memcg_dirty_find_state(struct mem_cgroup *memcg,
 		if (next.thresh)
 			memcg_dirty_writer_state(memcg, pos, &next);
 		memcg_dirty_tighten(state, &next);
-		state->over_bg |= memcg_dirty_in_reclaim(pos);
 	}
 }
 
@@ -372,6 +316,9 @@ bool __memcg_dirty_wb_state(struct bdi_writeback *wb,
 		memcg_dirty_find_state(memcg, state);
 	if (memcg_dirty_is_shared(wb)) {
 		state->shared_wb = true;
+		/* Pages that wait for NFS's COMMIT are not dirty. */
+		state->over_bg |= state->thresh && memcg_dirty_used(state) >
+						   memcg_dirty_freerun(state);
 		/* Upstream has no threshold for a cgroup there. */
 		if (!state->thresh) {
 			state->thresh = MEMCG_DIRTY_NO_THRESH;
@@ -384,14 +331,10 @@ bool __memcg_dirty_wb_state(struct bdi_writeback *wb,
 
 /* Close to a limit */
 
-/**
- * memcg_dirty_interval - how many pages until a task's next check
- * @thresh: the limit, in pages
- * @used: what counts against that, in pages
- * @largest: pages of the largest folio that tasks dirty
- *
- * Return: 0 if no room is left and folios are large: then it checks before it
- * dirties any. With small ones, a task that rewrites dirty pages goes on.
+/*
+ * How many pages until a task's next check: 0 if no room is left and folios are
+ * large; then it checks before it dirties any. With small ones, a task that
+ * rewrites dirty pages goes on.
  */
 static unsigned long memcg_dirty_interval(unsigned long thresh,
 					  unsigned long used,
@@ -454,32 +397,22 @@ int __memcg_dirty_poll(struct bdi_writeback *wb, int ratelimit)
 
 /* Events */
 
-/* The cgroup on @memcg's path that has the limit; it may have changed since. */
-static struct mem_cgroup *memcg_dirty_find_limited(struct mem_cgroup *memcg,
-						   u64 cgroup)
-{
-	for (; !mem_cgroup_is_root(memcg); memcg = parent_mem_cgroup(memcg))
-		if (cgroup_id(memcg->css.cgroup) == cgroup)
-			return memcg;
-	return NULL;
-}
-
+/* @cgroup has the limit, and may no longer be on @memcg's path. */
 static void memcg_dirty_count_pause(struct mem_cgroup *memcg, u64 cgroup,
 				    u64 usec)
 {
-	struct mem_cgroup *limited = memcg_dirty_find_limited(memcg, cgroup);
-
-	if (limited)
-		memcg_memory_event(limited, MEMCG_DIRTY_PAUSE);
 	for (; !mem_cgroup_is_root(memcg); memcg = parent_mem_cgroup(memcg)) {
 		atomic_long_inc(&memcg->dirty.pauses);
 		atomic_long_add(usec, &memcg->dirty.paused_usec);
+		if (cgroup_id(memcg->css.cgroup) == cgroup)
+			memcg_memory_event(memcg, MEMCG_DIRTY_PAUSE);
 	}
 }
 
 /* See memcg_dirty_sleep(). */
 void __memcg_dirty_sleep(struct bdi_writeback *wb,
-			 const struct memcg_dirty_state *state, long pause)
+			 const struct memcg_dirty_state *state, long pause,
+			 bool passes)
 {
 	struct mem_cgroup *memcg = memcg_dirty_get_writer(wb);
 	ktime_t start = ktime_get();
@@ -488,8 +421,8 @@ void __memcg_dirty_sleep(struct bdi_writeback *wb,
 	io_schedule_timeout(pause);
 	usec = ktime_us_delta(ktime_get(), start);
 	/* By now, its folio is no longer counted from the check before. */
-	memcg_dirty_pass(memcg);
-
+	if (passes)
+		memcg_dirty_pass(memcg);
 	if (state->cgroup)
 		memcg_dirty_count_pause(memcg, state->cgroup, usec);
 	trace_memcg_dirty_throttle(cgroup_id(memcg->css.cgroup), state->cgroup,
@@ -498,21 +431,22 @@ void __memcg_dirty_sleep(struct bdi_writeback *wb,
 	css_put(&memcg->css);
 }
 
-/**
- * memcg_dirty_may_pass - has a throttled writer waited for long enough?
- * @wb: the bdi_writeback that it writes to
- * @state: the limit that it is throttled for
- * @start: since when, in jiffies
- *
- * The pages that use up the limit may be on a device that makes no progress,
- * and the writer's own device is another one: a page now and then has to pass
- * where that has nothing to write, or where it cannot be told.
- *
- * Return: %true if it may dirty a page although the limit is exceeded.
+/* Has the device of a wb that cgroups share anything to write? */
+static bool memcg_dirty_is_clean(struct bdi_writeback *wb)
+{
+	return wb_stat_sum(wb, WB_RECLAIMABLE) + wb_stat_sum(wb, WB_WRITEBACK) <=
+	       wb_stat_error();
+}
+
+/*
+ * See memcg_dirty_may_pass(). The pages that use up the limit may be on a device
+ * that makes no progress, and the writer's own device is another one: a page now
+ * and then has to pass where that has nothing to write, or where it cannot be
+ * told. It has none soon, as its flusher is started.
  */
-bool memcg_dirty_may_pass(struct bdi_writeback *wb,
-			  const struct memcg_dirty_state *state,
-			  unsigned long start)
+bool __memcg_dirty_may_pass(struct bdi_writeback *wb,
+			    const struct memcg_dirty_state *state,
+			    unsigned long start)
 {
 	unsigned long used = memcg_dirty_used(state);
 
@@ -520,16 +454,17 @@ bool memcg_dirty_may_pass(struct bdi_writeback *wb,
 		return false;
 	if (!state->own)
 		return true;
+	wb_start_foreign_writeback(wb, used);
 	if (memcg_dirty_is_shared(wb))
-		return used <= state->thresh + state->thresh / 8;
+		return used <= state->thresh + state->thresh / 8 ||
+		       memcg_dirty_is_clean(wb);
 	return !wb_has_dirty_io(wb);
 }
 
 /* Writeback */
 
 /* Limited cgroups whose flushers are to be started; each holds a reference. */
-static LIST_HEAD(memcg_dirty_flush_list);
-static DEFINE_SPINLOCK(memcg_dirty_flush_lock);
+static LLIST_HEAD(memcg_dirty_flush_list);
 
 /* When flushers were last started, in jiffies. */
 static unsigned long memcg_dirty_flushed;
@@ -648,7 +583,7 @@ static void memcg_dirty_flush(struct mem_cgroup *limited)
 	struct memcg_dirty_state state;
 
 	memcg_dirty_set_state(&state, limited);
-	if (!state.over_bg && !memcg_dirty_in_reclaim(limited))
+	if (!state.over_bg)
 		return;
 	while ((memcg = mem_cgroup_iter(limited, memcg, NULL))) {
 		memcg_dirty_get_own_wbs(memcg, &wbs);
@@ -660,31 +595,15 @@ static void memcg_dirty_flush(struct mem_cgroup *limited)
 	memcg_dirty_start_wbs(&wbs, &state);
 }
 
-/* The next cgroup on @list, with its reference; NULL at the end. */
-static struct mem_cgroup *memcg_dirty_next_flush(struct list_head *list)
-{
-	struct mem_cgroup *memcg;
-
-	spin_lock_irq(&memcg_dirty_flush_lock);
-	memcg = list_first_entry_or_null(list, struct mem_cgroup,
-					 dirty.flush_node);
-	if (memcg)
-		list_del_init(&memcg->dirty.flush_node);
-	spin_unlock_irq(&memcg_dirty_flush_lock);
-	return memcg;
-}
-
 static void memcg_dirty_flush_workfn(struct work_struct *work)
 {
-	struct mem_cgroup *memcg;
-	LIST_HEAD(list);
+	struct llist_node *list = llist_del_all(&memcg_dirty_flush_list);
+	struct mem_cgroup *memcg, *next;
 
 	WRITE_ONCE(memcg_dirty_flushed, jiffies);
-	/* Those that are added meanwhile come next time. */
-	spin_lock_irq(&memcg_dirty_flush_lock);
-	list_splice_init(&memcg_dirty_flush_list, &list);
-	spin_unlock_irq(&memcg_dirty_flush_lock);
-	while ((memcg = memcg_dirty_next_flush(&list))) {
+	llist_for_each_entry_safe(memcg, next, list, dirty.flush_node) {
+		/* Those that are added again come next time. */
+		xchg(&memcg->dirty.flush_queued, 0);
 		memcg_dirty_flush(memcg);
 		css_put(&memcg->css);
 	}
@@ -711,18 +630,17 @@ static unsigned long memcg_dirty_flush_delay(void)
  * They include those of idle cgroups, and of removed ones that have dirty pages
  * still. Calls within MEMCG_DIRTY_SEARCH have the effect of one.
  *
- * Context: any; the caller holds a reference to @memcg.
+ * Context: any but interrupts; @memcg is not freed meanwhile.
  */
 void memcg_dirty_flush_subtree(struct mem_cgroup *memcg)
 {
-	unsigned long flags;
-
-	if (!list_empty_careful(&memcg->dirty.flush_node))
-		return;
-	spin_lock_irqsave(&memcg_dirty_flush_lock, flags);
-	if (list_empty(&memcg->dirty.flush_node) && css_tryget(&memcg->css))
-		list_add_tail(&memcg->dirty.flush_node, &memcg_dirty_flush_list);
-	spin_unlock_irqrestore(&memcg_dirty_flush_lock, flags);
+	if (!READ_ONCE(memcg->dirty.flush_queued) && css_tryget(&memcg->css)) {
+		if (!xchg(&memcg->dirty.flush_queued, 1))
+			llist_add(&memcg->dirty.flush_node,
+				  &memcg_dirty_flush_list);
+		else
+			css_put(&memcg->css);
+	}
 	queue_delayed_work(bdi_wq, &memcg_dirty_flush_work,
 			   memcg_dirty_flush_delay());
 }
@@ -736,7 +654,7 @@ static struct mem_cgroup *memcg_dirty_find_over_bg(struct mem_cgroup *memcg)
 	for (; READ_ONCE(memcg->dirty.limited);
 	     memcg = parent_mem_cgroup(memcg)) {
 		memcg_dirty_set_state(&state, memcg);
-		if (state.over_bg || memcg_dirty_in_reclaim(memcg))
+		if (state.over_bg)
 			top = memcg;
 	}
 	return top;
@@ -751,7 +669,7 @@ void __memcg_dirty_start_writeback(struct bdi_writeback *wb,
 
 	memcg_dirty_mark_active(memcg);
 	if (memcg_dirty_is_shared(wb)) {
-		wb_start_foreign_writeback(wb, state->dirty);
+		wb_start_foreign_writeback(wb, memcg_dirty_used(state));
 	} else if (wb_has_dirty_io(wb) && !writeback_in_progress(wb)) {
 		memcg_dirty_trace_wakeup(wb, memcg, state);
 		wb_start_background_writeback(wb);
@@ -759,16 +677,6 @@ void __memcg_dirty_start_writeback(struct bdi_writeback *wb,
 	if (top)
 		memcg_dirty_flush_subtree(top);
 	css_put(&memcg->css);
-}
-
-/* See memcg_dirty_reclaim(). */
-void __memcg_dirty_reclaim(struct mem_cgroup *memcg)
-{
-	if (!READ_ONCE(memcg->dirty.limited) ||
-	    memcg_dirty_dirty(memcg) <= page_counter_read(&memcg->memory) / 8)
-		return;
-	WRITE_ONCE(memcg->dirty.reclaim_until, jiffies + MEMCG_DIRTY_RECLAIM);
-	memcg_dirty_flush_subtree(memcg);
 }
 
 #ifdef CONFIG_MEMCG_DIRTY_LIMIT_KUNIT_TEST

@@ -12,6 +12,7 @@
 #include <linux/jiffies.h>
 #include <linux/jump_label.h>
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/mmzone.h>
 #include <linux/sched.h>
 #include <linux/types.h>
@@ -34,17 +35,6 @@ enum memcg_dirty_limit {
 };
 
 /**
- * struct memcg_dirty_setting - a limit as it was written to a file
- * @pages: in pages, PAGE_COUNTER_MAX if it was not given in bytes
- * @percent: share of the memory that the cgroup can dirty, 0 if it was not
- *	given as a ratio
- */
-struct memcg_dirty_setting {
-	unsigned long pages;
-	unsigned int percent;
-};
-
-/**
  * struct memcg_dirty_flow - pages of the recent past
  * @period: the last period in which pages were added
  * @pages: a sum in which each older period counts half as much as the next
@@ -62,11 +52,11 @@ struct memcg_dirty_flow {
  * @limited: this cgroup or an ancestor has a limit
  * @near: the limit is near; writers check more often
  * @spread: for how many cgroups of the subtree the batches have been chosen
+ * @own_batch: the batch that the limits of this cgroup need
  * @error: pages by which the counts can be wrong
  * @limit: limits in force, in pages; PAGE_COUNTER_MAX for none
- * @setting: limits as they were set
+ * @setting: limits as they were set: pages, or percent as a negative number
  * @refreshed: when @limit was last computed, in jiffies
- * @reclaim_until: reclaim has asked for clean pages until then, in jiffies
  * @active_at: the last epoch in which the subtree wrote over a background limit
  * @epoch: the last epoch in which @active grew
  * @active: number of children that did so, in that epoch and the one before
@@ -83,6 +73,7 @@ struct memcg_dirty_flow {
  * @local_peak: the same since the last write to memory.dirty_peak
  * @peaks: open files that have been reset
  * @flush_node: on the list of those whose flushers are to be started
+ * @flush_queued: so it is
  */
 struct memcg_dirty {
 	struct memcg_dirty_mark __percpu *mark;
@@ -90,12 +81,12 @@ struct memcg_dirty {
 	bool limited;
 	int near;
 	unsigned int spread;
+	unsigned int own_batch;
 	unsigned long error;
 	unsigned long limit[NR_MEMCG_DIRTY_LIMITS];
-	struct memcg_dirty_setting setting[NR_MEMCG_DIRTY_LIMITS];
+	long setting[NR_MEMCG_DIRTY_LIMITS];
 
 	unsigned long refreshed;
-	unsigned long reclaim_until;
 
 	unsigned int active_at;
 	unsigned int epoch;
@@ -114,7 +105,8 @@ struct memcg_dirty {
 	unsigned long peak;
 	unsigned long local_peak;
 	struct list_head peaks;
-	struct list_head flush_node;
+	struct llist_node flush_node;
+	int flush_queued;
 };
 
 /**
@@ -144,7 +136,6 @@ struct memcg_dirty_state {
 #ifdef CONFIG_MEMCG_DIRTY_LIMIT
 
 DECLARE_STATIC_KEY_FALSE(memcg_dirty_key);
-extern atomic_t memcg_dirty_nr_near;
 
 /* Has there been a dirty limit since boot? */
 static inline bool memcg_dirty_enabled(void)
@@ -158,6 +149,27 @@ int memcg_dirty_alloc(struct mem_cgroup *memcg, struct mem_cgroup *parent);
 void memcg_dirty_online(struct mem_cgroup *memcg);
 void memcg_dirty_reset(struct mem_cgroup *memcg);
 void memcg_dirty_free(struct mem_cgroup *memcg);
+
+#else
+
+static inline bool memcg_dirty_enabled(void)
+{
+	return false;
+}
+
+static inline int memcg_dirty_alloc(struct mem_cgroup *memcg,
+				    struct mem_cgroup *parent)
+{
+	return 0;
+}
+
+static inline void memcg_dirty_online(struct mem_cgroup *memcg) {}
+static inline void memcg_dirty_reset(struct mem_cgroup *memcg) {}
+static inline void memcg_dirty_free(struct mem_cgroup *memcg) {}
+
+#endif /* CONFIG_MEMCG_DIRTY_LIMIT */
+
+/* All that follows does nothing, and costs a branch, until the first limit. */
 
 /* Counts: mm/memcg_dirty.c */
 
@@ -184,6 +196,8 @@ static __always_inline void memcg_dirty_update(struct mem_cgroup *memcg,
 
 /* Throttling and writeback: mm/memcg_dirty_wb.c */
 
+extern atomic_t memcg_dirty_nr_near;
+
 bool __memcg_dirty_writer_limited(void);
 bool __memcg_dirty_wb_state(struct bdi_writeback *wb,
 			    struct memcg_dirty_state *state);
@@ -191,11 +205,11 @@ int __memcg_dirty_poll(struct bdi_writeback *wb, int ratelimit);
 void __memcg_dirty_start_writeback(struct bdi_writeback *wb,
 				   const struct memcg_dirty_state *state);
 void __memcg_dirty_sleep(struct bdi_writeback *wb,
-			 const struct memcg_dirty_state *state, long pause);
-bool memcg_dirty_may_pass(struct bdi_writeback *wb,
-			  const struct memcg_dirty_state *state,
-			  unsigned long start);
-void __memcg_dirty_reclaim(struct mem_cgroup *memcg);
+			 const struct memcg_dirty_state *state, long pause,
+			 bool passes);
+bool __memcg_dirty_may_pass(struct bdi_writeback *wb,
+			    const struct memcg_dirty_state *state,
+			    unsigned long start);
 
 /**
  * memcg_dirty_writer_limited - does the current task write under a limit?
@@ -223,10 +237,7 @@ static inline bool memcg_dirty_wb_state(struct bdi_writeback *wb,
 					struct memcg_dirty_state *state)
 {
 	*state = (struct memcg_dirty_state){};
-	/* A limit may go while a writer on shared writeback is here. */
-	if (!memcg_dirty_enabled() && wb != &wb->bdi->wb)
-		return false;
-	return __memcg_dirty_wb_state(wb, state);
+	return memcg_dirty_enabled() && __memcg_dirty_wb_state(wb, state);
 }
 
 /**
@@ -256,7 +267,7 @@ static inline void
 memcg_dirty_start_writeback(struct bdi_writeback *wb,
 			    const struct memcg_dirty_state *state)
 {
-	if (state->over_bg)
+	if (memcg_dirty_enabled() && state->over_bg)
 		__memcg_dirty_start_writeback(wb, state);
 }
 
@@ -265,92 +276,31 @@ memcg_dirty_start_writeback(struct bdi_writeback *wb,
  * @wb: the bdi_writeback that it writes to
  * @state: the limit that it is throttled for; none if ->thresh is 0
  * @pause: in jiffies
+ * @passes: it dirties a page after the pause, without another check
  */
 static inline void memcg_dirty_sleep(struct bdi_writeback *wb,
 				     const struct memcg_dirty_state *state,
-				     long pause)
+				     long pause, bool passes)
 {
-	if (state->thresh)
-		__memcg_dirty_sleep(wb, state, pause);
+	if (memcg_dirty_enabled() && state->thresh)
+		__memcg_dirty_sleep(wb, state, pause, passes);
 	else
 		io_schedule_timeout(pause);
 }
 
 /**
- * memcg_dirty_reclaim - have clean pages made for a cgroup that found too few
- * @memcg: the memory cgroup whose reclaim fell short
+ * memcg_dirty_may_pass - has a throttled writer waited for long enough?
+ * @wb: the bdi_writeback that it writes to
+ * @state: the limit that it is throttled for
+ * @start: since when, in jiffies
+ *
+ * Return: %true if it may dirty a page although the limit is exceeded.
  */
-static inline void memcg_dirty_reclaim(struct mem_cgroup *memcg)
-{
-	if (memcg_dirty_enabled())
-		__memcg_dirty_reclaim(memcg);
-}
-
-#else /* CONFIG_MEMCG_DIRTY_LIMIT */
-
-static inline int memcg_dirty_alloc(struct mem_cgroup *memcg,
-				    struct mem_cgroup *parent)
-{
-	return 0;
-}
-
-static inline void memcg_dirty_online(struct mem_cgroup *memcg)
-{
-}
-
-static inline void memcg_dirty_reset(struct mem_cgroup *memcg)
-{
-}
-
-static inline void memcg_dirty_free(struct mem_cgroup *memcg)
-{
-}
-
-static inline void memcg_dirty_update(struct mem_cgroup *memcg, int idx,
-				      long nr_pages)
-{
-}
-
-static inline bool memcg_dirty_writer_limited(void)
-{
-	return false;
-}
-
-static inline bool memcg_dirty_wb_state(struct bdi_writeback *wb,
-					struct memcg_dirty_state *state)
-{
-	return false;
-}
-
-static inline int memcg_dirty_poll(struct bdi_writeback *wb, int ratelimit)
-{
-	return ratelimit;
-}
-
-static inline void
-memcg_dirty_start_writeback(struct bdi_writeback *wb,
-			    const struct memcg_dirty_state *state)
-{
-}
-
-static inline void memcg_dirty_sleep(struct bdi_writeback *wb,
-				     const struct memcg_dirty_state *state,
-				     long pause)
-{
-	io_schedule_timeout(pause);
-}
-
 static inline bool memcg_dirty_may_pass(struct bdi_writeback *wb,
 					const struct memcg_dirty_state *state,
 					unsigned long start)
 {
-	return false;
+	return memcg_dirty_enabled() && __memcg_dirty_may_pass(wb, state, start);
 }
-
-static inline void memcg_dirty_reclaim(struct mem_cgroup *memcg)
-{
-}
-
-#endif /* CONFIG_MEMCG_DIRTY_LIMIT */
 
 #endif /* _LINUX_MEMCG_DIRTY_H */

@@ -24,30 +24,27 @@ static void memcg_dirty_test_part(struct kunit *test)
 static void memcg_dirty_test_threshold(struct kunit *test)
 {
 	struct memcg_dirty_base base = { .avail = 1000, .system = 4000 };
-	struct memcg_dirty_setting bytes = { .pages = 900 };
-	struct memcg_dirty_setting ratio = {
-		.pages = PAGE_COUNTER_MAX, .percent = 30
-	};
-	const struct memcg_dirty_setting *unset = &memcg_dirty_unset;
+	const long unset = MEMCG_DIRTY_UNSET, ratio = -30;
+	long bytes = 900;
 
 	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(unset, &base, 800),
 			PAGE_COUNTER_MAX);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(&bytes, &base, 800), 900UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(&ratio, &base, 800), 300UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(bytes, &base, 800), 900UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(ratio, &base, 800), 300UL);
 	base.bounded = true;
 	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(unset, &base, 800), 200UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(&ratio, &base, 800), 300UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(ratio, &base, 800), 300UL);
 	/* A quarter stays clean for reclaim. */
-	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(&bytes, &base, 800), 750UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(bytes, &base, 800), 750UL);
 	/* Below memory.max without a limit, the own share is the most. */
 	base.bounded = false;
 	base.outer = true;
-	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(&bytes, &base, 800), 200UL);
-	bytes.pages = 150;
-	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(&bytes, &base, 800), 150UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(bytes, &base, 800), 200UL);
+	bytes = 150;
+	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(bytes, &base, 800), 150UL);
 	base.bounded = true;
 	base.avail = 0;
-	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(&bytes, &base, 800), 1UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(bytes, &base, 800), 1UL);
 }
 
 static void memcg_dirty_test_background(struct kunit *test)

@@ -24,6 +24,12 @@ static void memcg_dirty_test_flow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcg_dirty_flow_read(&flow, period), 101UL);
 	flow.period -= 200;
 	KUNIT_EXPECT_EQ(test, memcg_dirty_flow_read(&flow, period), 0UL);
+	/* A CPU that has read the clock before another one wipes nothing out. */
+	memcg_dirty_flow_add(&flow, period, 7);
+	flow.period++;
+	memcg_dirty_flow_add(&flow, period, 1);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_flow_read(&flow, period), 8UL);
+	KUNIT_EXPECT_EQ(test, flow.period, jiffies / period + 1);
 }
 
 /* Completed writeback decides; the number of cgroups further down does not. */
@@ -86,6 +92,8 @@ static void memcg_dirty_test_epoch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&dirty.active[1]), 0);
 	KUNIT_EXPECT_EQ(test, dirty.writers[1], 0UL);
 	KUNIT_EXPECT_EQ(test, dirty.largest[1], 512U);
+	memcg_dirty_turn_epoch(&dirty, 9);
+	KUNIT_EXPECT_EQ(test, dirty.epoch, 10U);
 }
 
 static struct kunit_case memcg_dirty_share_cases[] = {

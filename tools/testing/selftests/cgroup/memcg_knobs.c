@@ -58,26 +58,47 @@ static bool is_number(const char *text, uint64_t *number)
 	return !errno && !*end;
 }
 
+/* As simple_strtoull(): a prefix means octal or hexadecimal, and too much wraps. */
+static uint64_t read_number(const char **text)
+{
+	unsigned int base = 10, digit;
+	const char *pos = *text;
+	uint64_t number = 0;
+
+	if (pos[0] == '0')
+		base = tolower(pos[1]) == 'x' && isxdigit(pos[2]) ? 16 : 8;
+	if (base == 16)
+		pos += 2;
+	for (;; pos++) {
+		digit = is_digit(*pos) ? *pos - '0' : tolower(*pos) - 'a' + 10;
+		if (!isxdigit((unsigned char)*pos) || digit >= base)
+			break;
+		number = number * base + digit;
+	}
+	*text = pos;
+	return number;
+}
+
+/* As memory.max takes them, if they begin with a digit. */
 static bool takes_bytes(const struct knob *knob, char *text, char *shown)
 {
 	static const char suffixes[] = "kmgtpe";
 	uint64_t page = sysconf(_SC_PAGE_SIZE), bytes;
-	char *last = *text ? text + strlen(text) - 1 : text;
-	const char *suffix;
-	int shift = 0;
+	const char *end = text, *suffix;
 
-	suffix = *text ? strchr(suffixes, tolower((unsigned char)*last)) : NULL;
+	if (!is_digit(*text))
+		return false;
+	bytes = read_number(&end);
+	suffix = *end ? strchr(suffixes, tolower((unsigned char)*end)) : NULL;
 	if (suffix) {
-		shift = 10 * (suffix - suffixes + 1);
-		*last = '\0';
+		bytes <<= 10 * (suffix - suffixes + 1);
+		end++;
 	}
-	if (!is_number(text, &bytes) || bytes > UINT64_MAX >> shift)
-		return false;
-	bytes <<= shift;
-	if (bytes < page || bytes / page >= LONG_MAX / page)
-		return false;
-	sprintf(shown, "%llu\n", (unsigned long long)(bytes / page * page));
-	return true;
+	if (bytes / page >= LONG_MAX / page)
+		sprintf(shown, "max\n");
+	else
+		sprintf(shown, "%llu\n", (unsigned long long)(bytes / page * page));
+	return !*end;
 }
 
 static bool in_range(const struct knob *knob, uint64_t number, char *shown)
@@ -192,9 +213,7 @@ bool knob_may_refuse(int knob, size_t len, int err)
 {
 	if (!knob_is_sysctl(knob) && len > sysconf(_SC_PAGE_SIZE))
 		return err == -E2BIG;
-	/* Bytes that would not fit into the kernel's type have their own error. */
-	return err == -EINVAL ||
-	       (err == -ERANGE && knobs[knob].takes_number == takes_bytes);
+	return err == -EINVAL;
 }
 
 /* What a knob shows can be written to it, and is shown again then. */
