@@ -25,7 +25,7 @@ SELFTEST = re.compile(r"tools/testing/selftests/(?P<suite>[^/]+)/(?P<name>test_\
 # Owner, device and inode numbers do not depend on the machine.
 ARCHIVE = ("--format=newc", "--owner=0:0", "--reproducible")
 BUSYBOX = Path("/bin/busybox")
-SCRIPTS = ("boot", "kselftests", "run", "shell", "test", "upstream", "v1")
+SCRIPTS = ("boot", "kselftests", "life", "run", "shell", "test", "upstream", "v1")
 # busybox has some of these, but not the file systems' own options.
 MKFS = ("mkfs.btrfs", "mkfs.ext4", "mkfs.vfat", "mkfs.xfs")
 MEMORY_MIB = 1024
@@ -68,10 +68,12 @@ def slow_machine(
     parameters: tuple[str, ...] = (),
     add: Callable[[Path], None] = _nothing,
     flavour: str = kernel.PLAIN,
+    source: Path | None = None,
 ) -> vm.Machine:
     """A machine with the guest's user space, a fresh slow disk and a disk that is a tarball.
 
-    Others add files of their own to the user space.
+    Others add files of their own to the user space. The kselftests are those of the kernel's
+    source, if no other is given.
     """
     layout = REPOSITORY
     heavy = flavour not in (kernel.LEAN, kernel.PLAIN)
@@ -81,7 +83,7 @@ def slow_machine(
         vm.Disk(_slow_disk(place / "disk.img"), DISK_BYTES_PER_SECOND),
         vm.Disk(_source_tarball(base, layout), read_only=True),
     )
-    initramfs = _initramfs(place, image.source, layout, add)
+    initramfs = _initramfs(place, source or image.source, layout, add)
     memory = DEBUG_MEMORY_MIB if heavy else MEMORY_MIB
     return vm.Machine(image.path, initramfs, mode, disks, parameters, memory)
 

@@ -2,11 +2,12 @@
 """All benchmarks, in the order in which they run."""
 
 from ..report import Failure
-from . import controller, dirty, disks, thresholds, throttle
+from . import controller, dirty, disks, life, thresholds, throttle
 from .benchmark import Benchmark
 
 BENCHMARKS = (
     *dirty.BENCHMARKS,
+    *life.BENCHMARKS,
     *thresholds.BENCHMARKS,
     *disks.BENCHMARKS,
     *controller.BENCHMARKS,

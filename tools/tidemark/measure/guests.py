@@ -129,8 +129,10 @@ def _measure(
         machine = _steady_machine(benchmark, boot, image, initramfs)
         place = initramfs.parent
     else:
+        # Some of our kselftests need nothing that the unpatched kernel lacks.
+        source = (kernels.patched or image).source
         machine = guest.slow_machine(
-            kernels.base, image, benchmark.program, _words(benchmark, boot)
+            kernels.base, image, benchmark.program, _words(benchmark, boot), source=source
         )
         place = machine.initramfs.parent
     outcome = vm.run(machine, place / boot.log, TIMEOUT_SECONDS, lambda _: None)

@@ -16,7 +16,7 @@ from unittest import mock
 from tidemark import guest, packages, process, vm
 from tidemark.base import Base
 from tidemark.kernel import Image
-from tidemark.measure import catalogue, dirty, guests, page, results, spread, table
+from tidemark.measure import catalogue, dirty, guests, life, page, results, spread, table
 from tidemark.measure.benchmark import BASE, PATCHED, Benchmark, Posting, Reading, read_figures
 from tidemark.report import Failure
 
@@ -111,6 +111,22 @@ class ReadTest(unittest.TestCase):
         text = table.table(dirty.UNPACK, gathered)
         self.assertRegex(text, r"limited.*ratio")
         self.assertRegex(text, r"beside dd: unpacking, s .*2\.5 .*2\.5 ")
+
+    def test_messages_of_kselftests(self) -> None:
+        lines = [
+            *("TAP version 13", "# new_files: 30000 KB/s", "# successor: 29000 KB/s"),
+            *("ok 1 test_restart", "# new_files: 28000 KB/s", "# writer: 2000 KB/s"),
+            *("# set: 30 ms, control 25 ms", "# mkdir: 4 ms, control 5 ms"),
+            "# mkdir: 1 ms, control 2 ms",
+        ]
+        rows = life.read_tests("patched", "", lines).rows
+        self.assertEqual(rows["patched", "restart: files of the predecessor"], ("MB/s", [29.0]))
+        self.assertEqual(rows["patched", "six owners: new files"], ("MB/s", [28.0]))
+        self.assertEqual(rows["patched", "400 limits by 8 tasks"], ("ms", [30]))
+        self.assertEqual(rows["patched", "the same with memory.max"], ("ms", [2]))
+        self.assertEqual(len(rows), 10)
+        # The unpatched kernel has no limits.
+        self.assertEqual(len(life.read_tests("base", "", lines[:6]).rows), 4)
 
     def test_a_boot_counts_with_its_median(self) -> None:
         readings = []

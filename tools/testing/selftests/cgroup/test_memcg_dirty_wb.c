@@ -13,6 +13,7 @@
 #include <linux/limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -124,40 +125,102 @@ static int check_clean(const char *cgroup)
 	return left ? -1 : 0;
 }
 
-/* 32 writers at once do not exceed the limit together. */
-static int test_many_writers(const char *root)
-{
-	struct writes writes = { .bytes = MB(3) };
-	char *cgroup = create_cgroup(root, "dirty_many");
-	pid_t pid[32] = {};
-	char name[32][32];
-	int i, status, ret = KSFT_FAIL;
-	long limit = MB(16L), peak;
+/**
+ * struct crowd - writers under a common limit
+ * @nr: how many
+ * @bytes: that each writes
+ * @limit: of their cgroup, in bytes
+ * @percent: of the limit, the highest peak that is right
+ */
+struct crowd {
+	int nr;
+	long bytes;
+	long limit;
+	int percent;
+};
 
-	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "16M"))
+static void crowd_file(char *name, size_t len, int number)
+{
+	snprintf(name, len, "test_memcg_dirty_wb_%d.tmp", number);
+}
+
+/* Returns whether all writers have done their work. */
+static bool run_crowd(const char *cgroup, const struct crowd *crowd)
+{
+	struct writes writes = { .bytes = crowd->bytes };
+	pid_t *pids = calloc(crowd->nr, sizeof(*pids));
+	bool good = pids;
+	char name[64];
+	int i, status;
+
+	writes.file = name;
+	for (i = 0; pids && i < crowd->nr; i++) {
+		crowd_file(name, sizeof(name), i);
+		pids[i] = cg_run_nowait(cgroup, do_writes, &writes);
+	}
+	for (i = 0; pids && i < crowd->nr; i++) {
+		if (pids[i] < 0 || waitpid(pids[i], &status, 0) < 0 ||
+		    !succeeded(status))
+			good = false;
+		crowd_file(name, sizeof(name), i);
+		unlink(name);
+	}
+	free(pids);
+	return good;
+}
+
+static int test_crowd(const char *root, const struct crowd *crowd)
+{
+	char *cgroup = create_cgroup(root, "dirty_many"), limit[32];
+	int ret = KSFT_FAIL;
+	long peak;
+
+	snprintf(limit, sizeof(limit), "%ld", crowd->limit);
+	if (!cgroup || cg_write(cgroup, LIMIT_FILE, limit))
 		goto out;
 	slow_down(cgroup, 10);
-	for (i = 0; i < ARRAY_SIZE(pid); i++) {
-		sprintf(name[i], "test_memcg_dirty_wb_%d.tmp", i);
-		writes.file = name[i];
-		pid[i] = cg_run_nowait(cgroup, do_writes, &writes);
-	}
-	ret = KSFT_PASS;
-	for (i = 0; i < ARRAY_SIZE(pid); i++) {
-		waitpid(pid[i], &status, 0);
-		if (!succeeded(status))
-			ret = KSFT_FAIL;
-		unlink(name[i]);
-	}
+	if (!run_crowd(cgroup, crowd))
+		goto out;
 	peak = cg_read_long(cgroup, PEAK_FILE);
-	ksft_print_msg("peak %ld of %ld bytes\n", peak, limit);
-	if (peak < limit / 2 || peak > limit / 100 * 102 + error_bytes(64))
-		ret = KSFT_FAIL;
-	if (check_clean(cgroup))
-		ret = KSFT_FAIL;
+	ksft_print_msg("%d writers: peak %ld of %ld bytes\n", crowd->nr, peak,
+		       crowd->limit);
+	if (peak >= crowd->limit / 2 &&
+	    peak <= crowd->limit / 100 * crowd->percent && !check_clean(cgroup))
+		ret = KSFT_PASS;
 out:
 	destroy_cgroup(cgroup);
 	return ret;
+}
+
+/* Writers do not exceed the limit together. */
+static int test_many_writers(const char *root)
+{
+	const struct crowd crowd = {
+		.nr = 32, .bytes = MB(3L), .limit = MB(16L), .percent = 102,
+	};
+
+	return test_crowd(root, &crowd);
+}
+
+/* Nor do they on many CPUs, for which the limit is small. */
+static int test_small_limit(const char *root)
+{
+	long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	const struct crowd crowd = {
+		.nr = nr_cpus < 48 ? 48 : nr_cpus,
+		.bytes = MB(1L), .limit = MB(4L), .percent = 105,
+	};
+
+	return test_crowd(root, &crowd);
+}
+
+static int test_thousand_writers(const char *root)
+{
+	const struct crowd crowd = {
+		.nr = 1000, .bytes = 2 * CHUNK, .limit = MB(16L), .percent = 105,
+	};
+
+	return test_crowd(root, &crowd);
 }
 
 /* One that writes little keeps its pace beside one that fills their parent. */
@@ -603,6 +666,8 @@ static const struct {
 	const char *name;
 } tests[] = {
 	T(test_many_writers),
+	T(test_small_limit),
+	T(test_thousand_writers),
 	T(test_light_sibling),
 	T(test_aimed_writeback),
 	T(test_background_only),
