@@ -181,11 +181,12 @@ static unsigned int memcg_dirty_largest(const struct mem_cgroup *memcg)
 		   READ_ONCE(memcg->dirty.largest[1]));
 }
 
-/* Pages of folios that writers were let pass with, and may not have added yet. */
-static unsigned long memcg_dirty_passed(const struct mem_cgroup *memcg)
+/* Pages of folios that writers may add without another check. */
+static unsigned long memcg_dirty_expected(const struct mem_cgroup *memcg)
 {
 	return memcg_dirty_flow_read(&memcg->dirty.passed,
-				     MEMCG_DIRTY_PASS_PERIOD);
+				     MEMCG_DIRTY_PASS_PERIOD) +
+	       atomic_read(&memcg->dirty.pledged);
 }
 
 /*
@@ -201,7 +202,7 @@ static void memcg_dirty_writer_state(struct mem_cgroup *memcg,
 	bool light;
 
 	state->own = memcg_dirty_total(memcg);
-	state->dirty += memcg_dirty_passed(limited);
+	state->dirty += memcg_dirty_expected(limited);
 	if (memcg_dirty_used(state) <= memcg_dirty_freerun(state)) {
 		state->share = state->thresh;
 		return;
@@ -350,7 +351,7 @@ static int memcg_dirty_poll_one(struct mem_cgroup *memcg, int ratelimit)
 	struct memcg_dirty *dirty = &memcg->dirty;
 	unsigned long limit = READ_ONCE(dirty->limit[MEMCG_DIRTY_LIMIT]);
 	unsigned long used = memcg_dirty_total(memcg) +
-			     memcg_dirty_passed(memcg);
+			     memcg_dirty_expected(memcg);
 
 	limit = memcg_dirty_hold(limit, READ_ONCE(dirty->error));
 	return min_t(unsigned long, ratelimit,
@@ -409,20 +410,32 @@ static void memcg_dirty_count_pause(struct mem_cgroup *memcg, u64 cgroup,
 	}
 }
 
+/* A writer that goes on after its pause has passed the check before that. */
+static void memcg_dirty_pledge(struct mem_cgroup *memcg, int nr_pages)
+{
+	for (; nr_pages && !mem_cgroup_is_root(memcg);
+	     memcg = parent_mem_cgroup(memcg))
+		atomic_add(nr_pages, &memcg->dirty.pledged);
+}
+
 /* See memcg_dirty_sleep(). */
 void __memcg_dirty_sleep(struct bdi_writeback *wb,
 			 const struct memcg_dirty_state *state, long pause,
 			 bool passes)
 {
 	struct mem_cgroup *memcg = memcg_dirty_get_writer(wb);
+	int largest = memcg_dirty_largest(memcg);
+	int pledged = passes && largest > 1 ? largest : 0;
 	ktime_t start = ktime_get();
 	u64 usec;
 
+	memcg_dirty_pledge(memcg, pledged);
 	io_schedule_timeout(pause);
 	usec = ktime_us_delta(ktime_get(), start);
-	/* By now, its folio is no longer counted from the check before. */
+	memcg_dirty_pledge(memcg, -pledged);
 	if (passes)
 		memcg_dirty_pass(memcg);
+
 	if (state->cgroup)
 		memcg_dirty_count_pause(memcg, state->cgroup, usec);
 	trace_memcg_dirty_throttle(cgroup_id(memcg->css.cgroup), state->cgroup,

@@ -53,6 +53,7 @@ struct memcg_dirty_flow {
  * @near: the limit is near; writers check more often
  * @spread: for how many cgroups of the subtree the batches have been chosen
  * @own_batch: the batch that the limits of this cgroup need
+ * @pledged: pages that writers add after their pause
  * @error: pages by which the counts can be wrong
  * @limit: limits in force, in pages; PAGE_COUNTER_MAX for none
  * @setting: limits as they were set: pages, or percent as a negative number
@@ -82,6 +83,7 @@ struct memcg_dirty {
 	int near;
 	unsigned int spread;
 	unsigned int own_batch;
+	atomic_t pledged;
 	unsigned long error;
 	unsigned long limit[NR_MEMCG_DIRTY_LIMITS];
 	long setting[NR_MEMCG_DIRTY_LIMITS];

@@ -27,10 +27,9 @@ static const struct memcg_dirty_parse_case memcg_dirty_parse_cases[] = {
 	{ "1", 0, 0 },
 	{ "1K", 0, 0 },
 	{ "0x100000", 0, PAGES(SZ_1M) },
-	/* A number too large for a limit is none; one too large for u64 wraps. */
+	/* A number too large for a limit is none. */
 	{ "8E", 0, MEMCG_DIRTY_UNSET },
 	{ "18446744073709551615", 0, MEMCG_DIRTY_UNSET },
-	{ "16E", 0, 0 },
 	{ "", -EINVAL },
 	{ "-1", -EINVAL },
 	{ "12x", -EINVAL },

@@ -58,12 +58,16 @@ static bool is_number(const char *text, uint64_t *number)
 	return !errno && !*end;
 }
 
-/* As simple_strtoull(): a prefix means octal or hexadecimal, and too much wraps. */
+/* Whether numbers beyond 64 bits are the largest one; before 7.2 they wrapped. */
+static bool saturates;
+
+/* As simple_strtoull(): a prefix means octal or hexadecimal. */
 static uint64_t read_number(const char **text)
 {
 	unsigned int base = 10, digit;
 	const char *pos = *text;
 	uint64_t number = 0;
+	bool beyond = false;
 
 	if (pos[0] == '0')
 		base = tolower(pos[1]) == 'x' && isxdigit(pos[2]) ? 16 : 8;
@@ -73,10 +77,11 @@ static uint64_t read_number(const char **text)
 		digit = is_digit(*pos) ? *pos - '0' : tolower(*pos) - 'a' + 10;
 		if (!isxdigit((unsigned char)*pos) || digit >= base)
 			break;
-		number = number * base + digit;
+		beyond |= __builtin_mul_overflow(number, (uint64_t)base, &number) |
+			  __builtin_add_overflow(number, digit, &number);
 	}
 	*text = pos;
-	return number;
+	return beyond && saturates ? UINT64_MAX : number;
 }
 
 /* As memory.max takes them, if they begin with a digit. */
@@ -85,15 +90,18 @@ static bool takes_bytes(const struct knob *knob, char *text, char *shown)
 	static const char suffixes[] = "kmgtpe";
 	uint64_t page = sysconf(_SC_PAGE_SIZE), bytes;
 	const char *end = text, *suffix;
+	int shift = 0;
 
 	if (!is_digit(*text))
 		return false;
 	bytes = read_number(&end);
 	suffix = *end ? strchr(suffixes, tolower((unsigned char)*end)) : NULL;
 	if (suffix) {
-		bytes <<= 10 * (suffix - suffixes + 1);
+		shift = 10 * (suffix - suffixes + 1);
 		end++;
 	}
+	bytes = saturates && bytes > UINT64_MAX >> shift ? UINT64_MAX :
+							   bytes << shift;
 	if (bytes / page >= LONG_MAX / page)
 		sprintf(shown, "max\n");
 	else
@@ -233,6 +241,22 @@ static int knob_open(const char *cgroup, int knob, int flags)
 		return open(knobs[knob].file, flags);
 	snprintf(path, sizeof(path), "%s/%s", cgroup, knobs[knob].file);
 	return open(path, flags);
+}
+
+/**
+ * knob_probe - find out how the kernel treats numbers beyond 64 bits
+ * @root: where it may create a cgroup, whose memory.max tells
+ */
+void knob_probe(const char *root)
+{
+	char *cgroup = cg_name(root, "knobs_probe");
+
+	if (cgroup && !cg_create(cgroup)) {
+		saturates = !cg_write(cgroup, "memory.max", "16E") &&
+			    !cg_read_strcmp(cgroup, "memory.max", "max\n");
+		cg_destroy(cgroup);
+	}
+	free(cgroup);
 }
 
 /* Returns 0 or the error as a negative number. */

@@ -46,6 +46,7 @@ bool knob_takes(int knob, const char *text, size_t len, char *shown);
 bool knob_may_refuse(int knob, size_t len, int err);
 bool knob_can_show(int knob, const char *shown);
 
+void knob_probe(const char *root);
 int knob_write(const char *cgroup, int knob, const char *text, size_t len);
 int knob_read(const char *cgroup, int knob, char *shown);
 void knob_complain(const char *cgroup, int knob, const char *text, size_t len,

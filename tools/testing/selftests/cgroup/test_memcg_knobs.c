@@ -354,6 +354,7 @@ int main(int argc, char **argv)
 	if (argc > 2)
 		seed = strtoull(argv[2], NULL, 0);
 	setup(hurry, sysctls);
+	knob_probe(root);
 	for (i = 0; i < ARRAY_SIZE(tests); i++)
 		plan += case_wanted(tests[i].name);
 	ksft_set_plan(plan);

@@ -369,6 +369,7 @@ int main(void)
 	for (i = 0; i < ARRAY_SIZE(tests); i++)
 		plan += case_wanted(tests[i].name);
 	ksft_set_plan(plan);
+	knob_probe(root);
 	if (read_text(HURRY_FILE, hurry, sizeof(hurry)) > 0)
 		write_text(HURRY_FILE, "1", 1);
 	/* What others have leaked by now is not looked at. */
