@@ -24,6 +24,7 @@
 
 #define LRU_GEN_FILE	"/sys/kernel/mm/lru_gen/enabled"
 #define TRACING		"/sys/kernel/tracing"
+#define PERIOD_FILE	"/proc/sys/vm/dirty_writeback_centisecs"
 #define CYCLES			50
 #define SLOWEST_SMALL_MS	1000
 #define SLOWEST_RECLAIM_MS	500
@@ -280,7 +281,7 @@ out:
  * Over the parent's background limit, the pages of a child that is idle are
  * written too, and those of a cgroup that has nothing to do with it are not.
  */
-static int test_aimed_writeback(const char *root)
+static int aimed_writeback(const char *root)
 {
 	struct writes idle_writes = { .file = test_file, .bytes = MB(12) };
 	struct writes other_writes = { .file = other_file, .bytes = MB(12) };
@@ -321,6 +322,20 @@ out:
 	destroy_cgroup(other);
 	unlink(busy_writes.file);
 	remove_files();
+	return ret;
+}
+
+/* Periodic writeback would write them too, if they are more than a wb's share. */
+static int test_aimed_writeback(const char *root)
+{
+	char period[32];
+	int ret;
+
+	if (read_text(PERIOD_FILE, period, sizeof(period)) <= 0 ||
+	    write_text(PERIOD_FILE, "0", 1) < 0)
+		return KSFT_SKIP;
+	ret = aimed_writeback(root);
+	write_text(PERIOD_FILE, period, strlen(period));
 	return ret;
 }
 
