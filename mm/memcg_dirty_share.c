@@ -36,6 +36,18 @@ static unsigned long memcg_dirty_now(unsigned long period)
 	return div_u64(get_jiffies_64(), period);
 }
 
+/* A CPU that was preempted after it read the clock is late by less than this. */
+#define MEMCG_DIRTY_LATE	1024UL
+
+/*
+ * Is @now a later period than @last? On 32 bits the difference may be of any
+ * sign: @last is 0 in a new cgroup, and as old as the last writer in others.
+ */
+static bool memcg_dirty_is_later(unsigned long now, unsigned long last)
+{
+	return last - now >= MEMCG_DIRTY_LATE;
+}
+
 /**
  * memcg_dirty_flow_add - add pages to a sum that forgets
  * @flow: the sum
@@ -51,7 +63,8 @@ void memcg_dirty_flow_add(struct memcg_dirty_flow *flow, unsigned long period,
 	unsigned long last = READ_ONCE(flow->period);
 	long old;
 
-	if ((long)(now - last) > 0 && try_cmpxchg(&flow->period, &last, now)) {
+	if (memcg_dirty_is_later(now, last) &&
+	    try_cmpxchg(&flow->period, &last, now)) {
 		old = atomic_long_read(&flow->pages);
 		nr_pages -= old - (old >> min(now - last, BITS_PER_LONG - 1UL));
 	}
@@ -68,10 +81,13 @@ void memcg_dirty_flow_add(struct memcg_dirty_flow *flow, unsigned long period,
 unsigned long memcg_dirty_flow_read(const struct memcg_dirty_flow *flow,
 				    unsigned long period)
 {
-	long age = memcg_dirty_now(period) - READ_ONCE(flow->period);
+	unsigned long now = memcg_dirty_now(period);
+	unsigned long last = READ_ONCE(flow->period);
 	long nr_pages = atomic_long_read(&flow->pages);
 
-	return max(nr_pages >> clamp(age, 0L, BITS_PER_LONG - 1L), 0L);
+	if (memcg_dirty_is_later(now, last))
+		nr_pages >>= min(now - last, BITS_PER_LONG - 1UL);
+	return max(nr_pages, 0L);
 }
 
 /* Shares */

@@ -455,7 +455,7 @@ static bool memcg_dirty_is_clean(struct bdi_writeback *wb)
  * See memcg_dirty_may_pass(). The pages that use up the limit may be on a device
  * that makes no progress, and the writer's own device is another one: a page now
  * and then has to pass where that has nothing to write, or where it cannot be
- * told. It has none soon, as its flusher is started.
+ * told. Its flusher is started, so that it soon has nothing to write.
  */
 bool __memcg_dirty_may_pass(struct bdi_writeback *wb,
 			    const struct memcg_dirty_state *state,

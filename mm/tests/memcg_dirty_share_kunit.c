@@ -30,6 +30,12 @@ static void memcg_dirty_test_flow(struct kunit *test)
 	memcg_dirty_flow_add(&flow, period, 1);
 	KUNIT_EXPECT_EQ(test, memcg_dirty_flow_read(&flow, period), 8UL);
 	KUNIT_EXPECT_EQ(test, flow.period, jiffies / period + 1);
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_later(7, 7));
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_later(7, 8));
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_later(-1UL, 0));
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_later(0, -1UL));
+	/* A new cgroup, while periods have the highest bit set. */
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_later(LONG_MAX + 5UL, 0));
 }
 
 /* Completed writeback decides; the number of cgroups further down does not. */

@@ -58,7 +58,7 @@ static bool is_number(const char *text, uint64_t *number)
 	return !errno && !*end;
 }
 
-/* Whether numbers beyond 64 bits are the largest one; before 7.2 they wrapped. */
+/* Whether numbers beyond 64 bits are the largest one; in 6.12 they wrap. */
 static bool saturates;
 
 /* As simple_strtoull(): a prefix means octal or hexadecimal. */
