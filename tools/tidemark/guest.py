@@ -14,7 +14,7 @@ from . import kbuild, kernel, overlay, packages, process, programs, scratch, vm
 from .base import Base
 from .kernel import Image
 from .layout import REPOSITORY, Layout
-from .report import working
+from .report import Failure, working
 
 TOOLS = (
     *("btrfs-progs", "busybox", "cpio", "dosfstools", "e2fsprogs", "gcc", "libc-dev", "make"),
@@ -57,6 +57,8 @@ def machine(
     add: Callable[[Path], None] = _nothing,
 ) -> vm.Machine:
     """The machine that a command's options ask for."""
+    if args.cpus > vm.SEABIOS_CPUS and args.flavour != "debug":
+        raise Failure(f"--cpus {args.cpus}: more than {vm.SEABIOS_CPUS} need FLAVOUR=debug")
     plain = slow_machine(base, image, mode, parameters, add, args.flavour)
     return replace(plain, cpus=args.cpus, kvm=args.kvm, threads=args.flavour == kernel.LEAN)
 

@@ -31,6 +31,8 @@ TCG_CPU = "max,-la57"
 TSC = "tsc=reliable"
 # There, ticks may also come too late for the kernel's check of the timer, which ends in a panic.
 TIMER = "no_timer_check"
+# SeaBIOS makes no table for more. qboot does, but the kernel needs PCI_MSI to use disks then.
+SEABIOS_CPUS = 16
 
 _running: set[subprocess.Popen[str]] = set()
 
@@ -85,6 +87,7 @@ def command(machine: Machine, *io: str) -> list[str]:
     argv += ["-machine", "q35", *_processor(machine)]
     # Of each socket, SeaBIOS lists one CPU in the table for kernels without ACPI.
     argv += ["-smp", f"{machine.cpus},sockets={machine.cpus}", "-m", str(machine.memory_mib)]
+    argv += ["-bios", "qboot.rom"] if machine.cpus > SEABIOS_CPUS else []
     argv += ["-kernel", str(machine.kernel), "-initrd", str(machine.initramfs)]
     words = ["console=ttyS0", "panic=-1", f"tidemark.mode={machine.mode}"]
     words += [f"tidemark.cpus={machine.cpus}", *machine.parameters]

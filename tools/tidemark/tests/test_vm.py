@@ -74,6 +74,11 @@ class CommandTest(unittest.TestCase):
         machine = vm.Machine(Path("k"), Path("i"), "run", kvm=True)
         self.assertNotIn("tsc=", " ".join(vm.command(machine)))
 
+    def test_firmware_that_lists_all_cpus(self) -> None:
+        for cpus, listed in ((2, False), (vm.SEABIOS_CPUS, False), (48, True)):
+            machine = vm.Machine(Path("k"), Path("i"), "test", cpus=cpus)
+            self.assertEqual("qboot.rom" in vm.command(machine), listed)
+
     def test_the_timer_is_not_checked_by_a_clock_that_it_does_not_follow(self) -> None:
         for kvm, icount, unchecked in ((False, False, 1), (False, True, 0), (True, False, 0)):
             machine = vm.Machine(Path("k"), Path("i"), "run", kvm=kvm, icount=icount)
