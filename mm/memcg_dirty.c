@@ -22,6 +22,7 @@
 
 #include <linux/atomic.h>
 #include <linux/bitops.h>
+#include <linux/jiffies.h>
 #include <linux/jump_label.h>
 #include <linux/math64.h>
 #include <linux/memcontrol.h>
@@ -42,6 +43,102 @@ DEFINE_STATIC_KEY_FALSE(memcg_dirty_key);
 
 /* How many cgroups are near their limits. */
 atomic_t memcg_dirty_nr_near = ATOMIC_INIT(0);
+
+/* Sums that forget */
+
+/* The number of the present period; jiffies would wrap inside one. */
+static unsigned long memcg_dirty_now(unsigned long period)
+{
+	return div_u64(get_jiffies_64(), period);
+}
+
+/* A CPU that was preempted after it read the clock is late by less than this. */
+#define MEMCG_DIRTY_LATE	1024UL
+
+/*
+ * Is @now a later period than @last? On 32 bits the difference may be of any
+ * sign: @last is 0 in a new cgroup, and as old as the last writer in others.
+ */
+static bool memcg_dirty_is_later(unsigned long now, unsigned long last)
+{
+	return last - now >= MEMCG_DIRTY_LATE;
+}
+
+/**
+ * memcg_dirty_flow_add - add to a sum that forgets
+ * @flow: the sum
+ * @period: after this time, in jiffies, an addition counts half
+ * @nr: the number to add, in the caller's unit
+ *
+ * Context: any but interrupts.
+ */
+void memcg_dirty_flow_add(struct memcg_dirty_flow *flow, unsigned long period,
+			  long nr)
+{
+	unsigned long now = memcg_dirty_now(period);
+	unsigned long last = READ_ONCE(flow->period);
+	long old;
+
+	if (memcg_dirty_is_later(now, last) &&
+	    try_cmpxchg(&flow->period, &last, now)) {
+		old = atomic_long_read(&flow->sum);
+		nr -= old - (old >> min(now - last, BITS_PER_LONG - 1UL));
+	}
+	atomic_long_add(nr, &flow->sum);
+}
+
+/**
+ * memcg_dirty_flow_read - read a sum that forgets
+ * @flow: the sum
+ * @period: as for memcg_dirty_flow_add()
+ *
+ * Return: the sum, in the unit of the additions.
+ */
+unsigned long memcg_dirty_flow_read(const struct memcg_dirty_flow *flow,
+				    unsigned long period)
+{
+	unsigned long now = memcg_dirty_now(period);
+	unsigned long last = READ_ONCE(flow->period);
+	long nr = atomic_long_read(&flow->sum);
+
+	if (memcg_dirty_is_later(now, last))
+		nr >>= min(now - last, BITS_PER_LONG - 1UL);
+	return max(nr, 0L);
+}
+
+/* How long a cgroup counts as writing. */
+#define MEMCG_DIRTY_EPOCH	HZ
+
+/**
+ * memcg_dirty_epoch - the present epoch
+ *
+ * Return: a number that grows by one with each MEMCG_DIRTY_EPOCH.
+ */
+unsigned int memcg_dirty_epoch(void)
+{
+	return memcg_dirty_now(MEMCG_DIRTY_EPOCH);
+}
+
+/**
+ * memcg_dirty_turn_epoch - start counting afresh in a new epoch
+ * @dirty: of a memory cgroup
+ * @epoch: the present one
+ */
+void memcg_dirty_turn_epoch(struct memcg_dirty *dirty, unsigned int epoch)
+{
+	unsigned int last = READ_ONCE(dirty->epoch);
+	bool next = last + 1 == epoch;
+
+	if ((int)(epoch - last) <= 0 ||
+	    !try_cmpxchg(&dirty->epoch, &last, epoch))
+		return;
+	atomic_set(&dirty->active[1], next * atomic_xchg(&dirty->active[0], 0));
+	WRITE_ONCE(dirty->writers[1], next * xchg(&dirty->writers[0], 0));
+	/* After a pause, folios are likely to be as large as before it. */
+	WRITE_ONCE(dirty->largest[1], xchg(&dirty->largest[0], 0));
+}
+
+/* Counts */
 
 /**
  * memcg_dirty_tolerance - how wrong the counts for a limit may be
@@ -122,18 +219,114 @@ static void memcg_dirty_raise(unsigned long *peak, unsigned long nr_pages)
 		;
 }
 
-/* Room for the pages that each writer may add between two checks. */
-static unsigned long memcg_dirty_margin(const struct memcg_dirty *dirty)
-{
-	unsigned long nr = hweight_long(READ_ONCE(dirty->writers[0]) |
-					READ_ONCE(dirty->writers[1]));
+/* Folios on their way: between the writer's last check and the counts */
 
-	return nr * max(READ_ONCE(dirty->largest[0]),
-			READ_ONCE(dirty->largest[1]));
+/* A folio that was let pass counts for about as long, as its task may be slow. */
+#define MEMCG_DIRTY_PASS_PERIOD	max(HZ / 10, 1)
+
+/**
+ * memcg_dirty_largest - the largest folio that was dirtied lately
+ * @memcg: the memory cgroup
+ *
+ * Return: its size in pages.
+ */
+unsigned int memcg_dirty_largest(const struct mem_cgroup *memcg)
+{
+	return max(READ_ONCE(memcg->dirty.largest[0]),
+		   READ_ONCE(memcg->dirty.largest[1]));
+}
+
+/* Tasks that checked the limit lately; BITS_PER_LONG may be more. */
+static unsigned int memcg_dirty_nr_writers(const struct memcg_dirty *dirty)
+{
+	return hweight_long(READ_ONCE(dirty->writers[0]) |
+			    READ_ONCE(dirty->writers[1]));
+}
+
+/*
+ * No writer has more than one folio on its way. Writers share bits: where half of
+ * these are set, there may be a few times as many writers.
+ */
+static unsigned long memcg_dirty_bound(unsigned long nr_passed,
+				       unsigned int nr_writers)
+{
+	if (nr_writers >= BITS_PER_LONG / 2)
+		nr_writers *= nr_writers / 8;
+	return min_t(unsigned long, nr_passed, nr_writers);
 }
 
 /**
- * memcg_dirty_note - record a peak, and whether a limit is near
+ * memcg_dirty_expected - pages that writers add without another check
+ * @memcg: the memory cgroup that they have checked the limit of
+ *
+ * Without large folios, those are fewer than is lost by counting them.
+ *
+ * Return: in pages.
+ */
+unsigned long memcg_dirty_expected(const struct mem_cgroup *memcg)
+{
+	const struct memcg_dirty *dirty = &memcg->dirty;
+	unsigned int largest = memcg_dirty_largest(memcg);
+	unsigned long nr;
+
+	if (largest <= 1)
+		return 0;
+	nr = memcg_dirty_flow_read(&dirty->passed, MEMCG_DIRTY_PASS_PERIOD);
+	nr = memcg_dirty_bound(nr, memcg_dirty_nr_writers(dirty));
+	return largest * (nr + atomic_read(&dirty->pledged));
+}
+
+/**
+ * memcg_dirty_pass - a writer adds a large folio soon
+ * @memcg: the writer's memory cgroup
+ *
+ * Context: any but interrupts; @memcg is not freed meanwhile.
+ */
+void memcg_dirty_pass(struct mem_cgroup *memcg)
+{
+	for (; READ_ONCE(memcg->dirty.limited); memcg = parent_mem_cgroup(memcg))
+		if (READ_ONCE(memcg->dirty.near) && memcg_dirty_largest(memcg) > 1)
+			memcg_dirty_flow_add(&memcg->dirty.passed,
+					     MEMCG_DIRTY_PASS_PERIOD, 1);
+}
+
+/*
+ * The parent's claims follow, as in propagate_protected_usage(). A CPU that was
+ * late to store its claim checks it once more.
+ */
+static void memcg_dirty_claim(struct mem_cgroup *memcg)
+{
+	struct memcg_dirty *dirty = &memcg->dirty;
+	unsigned long claim, old;
+
+	for (;;) {
+		claim = min(memcg_dirty_total(memcg), READ_ONCE(dirty->floor));
+		if (claim == READ_ONCE(dirty->claim))
+			return;
+		old = xchg(&dirty->claim, claim);
+		atomic_long_add(claim - old,
+				&parent_mem_cgroup(memcg)->dirty.claims);
+	}
+}
+
+/* The last 16th of a limit is near, and so is room for folios on their way. */
+static int memcg_dirty_is_near(const struct mem_cgroup *memcg, long total)
+{
+	const struct memcg_dirty *dirty = &memcg->dirty;
+	unsigned long limit = READ_ONCE(dirty->limit[MEMCG_DIRTY_LIMIT]);
+	unsigned int largest;
+
+	if (limit == PAGE_COUNTER_MAX || total <= 0)
+		return 0;
+	limit -= limit / 16;
+	largest = memcg_dirty_largest(memcg);
+	/* Most of the time, it is far for any number of writers. */
+	return total + BITS_PER_LONG * largest >= limit &&
+	       total + memcg_dirty_nr_writers(dirty) * largest >= limit;
+}
+
+/**
+ * memcg_dirty_note - record a peak, the use of a floor, and if a limit is near
  * @memcg: a memory cgroup
  * @total: dirty pages and pages under writeback of its subtree
  *
@@ -142,14 +335,14 @@ static unsigned long memcg_dirty_margin(const struct memcg_dirty *dirty)
 void memcg_dirty_note(struct mem_cgroup *memcg, long total)
 {
 	struct memcg_dirty *dirty = &memcg->dirty;
-	unsigned long limit = READ_ONCE(dirty->limit[MEMCG_DIRTY_LIMIT]);
-	int near = limit != PAGE_COUNTER_MAX && total > 0 &&
-		   total + memcg_dirty_margin(dirty) >= limit - limit / 16;
+	int near = memcg_dirty_is_near(memcg, total);
 
 	if (total > (long)READ_ONCE(dirty->local_peak)) {
 		memcg_dirty_raise(&dirty->peak, total);
 		memcg_dirty_raise(&dirty->local_peak, total);
 	}
+	if (READ_ONCE(dirty->floor) || READ_ONCE(dirty->claim))
+		memcg_dirty_claim(memcg);
 	if (near != READ_ONCE(dirty->near) && near != xchg(&dirty->near, near))
 		atomic_add(near ? 1 : -1, &memcg_dirty_nr_near);
 }
@@ -184,15 +377,13 @@ static long memcg_dirty_move_mark(long *mark, const long *sum)
 	return nr_pages;
 }
 
+/* Have the counts include the part of @sum that they lack. */
 static void memcg_dirty_fold(struct mem_cgroup *memcg,
-			     enum memcg_dirty_item item, int cpu)
+			     enum memcg_dirty_item item, long *mark,
+			     const long *sum)
 {
-	const long *sum = memcg_page_state_cpu(memcg, memcg_dirty_idx[item],
-					       cpu);
-	long *mark = &per_cpu_ptr(memcg->dirty.mark, cpu)->folded[item];
-	long nr_pages;
+	long nr_pages = memcg_dirty_move_mark(mark, sum);
 
-	nr_pages = memcg_dirty_move_mark(mark, sum);
 	if (nr_pages)
 		memcg_dirty_add(memcg, item, nr_pages);
 }
@@ -205,11 +396,17 @@ static void memcg_dirty_fold(struct mem_cgroup *memcg,
  */
 void memcg_dirty_fold_all(struct mem_cgroup *memcg)
 {
+	struct memcg_dirty_mark *mark;
 	int cpu, item;
 
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu(cpu) {
+		mark = per_cpu_ptr(memcg->dirty.mark, cpu);
 		for (item = 0; item < NR_MEMCG_DIRTY_ITEMS; item++)
-			memcg_dirty_fold(memcg, item, cpu);
+			memcg_dirty_fold(memcg, item, &mark->folded[item],
+					 memcg_page_state_cpu(memcg,
+							      memcg_dirty_idx[item],
+							      cpu));
+	}
 }
 
 /* Tasks with folios of several pages may overrun a limit that looks far. */
@@ -224,16 +421,16 @@ void __memcg_dirty_update(struct mem_cgroup *memcg, int idx, long nr_pages)
 {
 	enum memcg_dirty_item item = idx - NR_FILE_DIRTY;
 	struct memcg_dirty *dirty = &memcg->dirty;
-	int cpu = smp_processor_id();
-	long rest;
+	const long *sum;
+	long *mark;
 
 	BUILD_BUG_ON(NR_WRITEBACK - NR_FILE_DIRTY != MEMCG_WRITEBACK);
 	if (!dirty->mark)
 		return;
-	rest = READ_ONCE(*memcg_page_state_cpu(memcg, idx, cpu)) -
-	       READ_ONCE(this_cpu_ptr(dirty->mark)->folded[item]);
-	if (abs(rest) >= READ_ONCE(dirty->batch))
-		memcg_dirty_fold(memcg, item, cpu);
+	sum = memcg_page_state_cpu(memcg, idx, smp_processor_id());
+	mark = &this_cpu_ptr(dirty->mark)->folded[item];
+	if (abs(READ_ONCE(*sum) - READ_ONCE(*mark)) >= READ_ONCE(dirty->batch))
+		memcg_dirty_fold(memcg, item, mark, sum);
 	if (!READ_ONCE(dirty->limited))
 		return;
 	if (item == MEMCG_WRITEBACK && nr_pages < 0)
@@ -256,6 +453,7 @@ void memcg_dirty_free(struct mem_cgroup *memcg)
 		return;
 	if (memcg_dirty_enabled())
 		memcg_dirty_fold_all(memcg);
+	memcg_dirty_claim(memcg);
 	if (dirty->near)
 		atomic_dec(&memcg_dirty_nr_near);
 	free_percpu(dirty->mark);

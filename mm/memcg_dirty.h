@@ -9,7 +9,8 @@
  *	memcg_dirty_wb.c	throttling and writeback: from limits and counts
  *				to the numbers of balance_dirty_pages()
  *	memcg_dirty_limit.c	limits: one threshold per level;
- *	memcg_dirty_share.c	shares of it
+ *	memcg_dirty_share.c	shares of it;
+ *	memcg_dirty_floor.c	floors: what limits above do not apply to
  *	memcg_dirty.c		counts: pages of each subtree, exact to a batch
  *
  *	  folio accounting		balance_dirty_pages(), flushers
@@ -75,6 +76,15 @@ extern const enum node_stat_item memcg_dirty_idx[NR_MEMCG_DIRTY_ITEMS];
 
 /* Counts: memcg_dirty.c */
 
+void memcg_dirty_flow_add(struct memcg_dirty_flow *flow, unsigned long period,
+			  long nr);
+unsigned long memcg_dirty_flow_read(const struct memcg_dirty_flow *flow,
+				    unsigned long period);
+unsigned int memcg_dirty_epoch(void);
+void memcg_dirty_turn_epoch(struct memcg_dirty *dirty, unsigned int epoch);
+unsigned int memcg_dirty_largest(const struct mem_cgroup *memcg);
+unsigned long memcg_dirty_expected(const struct mem_cgroup *memcg);
+void memcg_dirty_pass(struct mem_cgroup *memcg);
 unsigned long memcg_dirty_tolerance(unsigned long limit);
 unsigned int memcg_dirty_batch(unsigned long limit, unsigned int nr_cpus,
 			       unsigned int nr_cgroups);
@@ -92,6 +102,11 @@ void memcg_dirty_fold_all(struct mem_cgroup *memcg);
 
 unsigned long memcg_dirty_part(unsigned long nr_pages, unsigned long part,
 			       unsigned long whole);
+bool memcg_dirty_any_set(const struct mem_cgroup *memcg);
+unsigned long memcg_dirty_explicit(struct mem_cgroup *memcg);
+unsigned long memcg_dirty_room(struct mem_cgroup *memcg);
+unsigned long memcg_dirty_system_floor(void);
+unsigned long memcg_dirty_own_error(const struct mem_cgroup *memcg);
 void memcg_dirty_apply(struct mem_cgroup *memcg);
 void memcg_dirty_refresh(struct mem_cgroup *memcg);
 void memcg_dirty_adapt(struct mem_cgroup *root);
@@ -100,12 +115,6 @@ void memcg_dirty_enable(void);
 
 /* Shares of a limit: memcg_dirty_share.c */
 
-void memcg_dirty_flow_add(struct memcg_dirty_flow *flow, unsigned long period,
-			  long nr_pages);
-unsigned long memcg_dirty_flow_read(const struct memcg_dirty_flow *flow,
-				    unsigned long period);
-unsigned int memcg_dirty_epoch(void);
-void memcg_dirty_turn_epoch(struct memcg_dirty *dirty, unsigned int epoch);
 unsigned int memcg_dirty_nr_active(const struct mem_cgroup *memcg);
 void memcg_dirty_mark_active(struct mem_cgroup *memcg);
 void memcg_dirty_credit(struct mem_cgroup *memcg);
@@ -132,6 +141,12 @@ bool memcg_dirty_leaves_room(struct mem_cgroup *memcg,
 void memcg_dirty_find_share(struct mem_cgroup *memcg,
 			    struct mem_cgroup *limited, unsigned long thresh,
 			    struct memcg_dirty_share *share);
+
+/* Floors: memcg_dirty_floor.c */
+
+unsigned long memcg_dirty_effective_floor(struct mem_cgroup *memcg);
+bool memcg_dirty_below_floor(struct mem_cgroup *memcg, unsigned long part,
+			     unsigned long whole);
 
 /* Throttling and writeback: memcg_dirty_wb.c */
 

@@ -3,9 +3,9 @@
  * Dirty page limits of memory cgroups: the files
  *
  * memory.dirty_limit_in_bytes, memory.dirty_ratio and their background
- * counterparts set limits. memory.dirty_stat shows counts, the limit in force and
- * pauses; memory.dirty_peak shows the highest count. Nothing here flushes
- * statistics.
+ * counterparts set limits, memory.dirty_min a floor. memory.dirty_stat shows
+ * counts, the limits in force and pauses; memory.dirty_peak shows the highest
+ * count. Nothing here flushes statistics.
  */
 
 #include <linux/atomic.h>
@@ -144,6 +144,31 @@ static ssize_t memcg_dirty_ratio_write(struct kernfs_open_file *of, char *buf,
 	       memcg_dirty_write(of, setting, true) ?: nbytes;
 }
 
+/* memory.dirty_min: pages that writers may always have dirty */
+
+static int memcg_dirty_min_show(struct seq_file *m, void *v)
+{
+	return memcg_dirty_show_pages(m, "",
+				      READ_ONCE(mem_cgroup_from_seq(m)->dirty.floor));
+}
+
+static ssize_t memcg_dirty_min_write(struct kernfs_open_file *of, char *buf,
+				     size_t nbytes, loff_t off)
+{
+	struct mem_cgroup *memcg = mem_cgroup_from_css(of_css(of));
+	long floor;
+	int err;
+
+	err = memcg_dirty_parse_bytes(strstrip(buf), &floor);
+	if (err)
+		return err;
+	if (floor)
+		memcg_dirty_enable();
+	if (xchg(&memcg->dirty.floor, floor) != floor)
+		memcg_dirty_adapt(memcg);
+	return nbytes;
+}
+
 /* memory.dirty_stat */
 
 /* Until the first limit of a boot, the counts are those of memory.stat. */
@@ -175,6 +200,8 @@ static int memcg_dirty_stat_show(struct seq_file *m, void *v)
 	memcg_dirty_show_pages(m, "limit ", limit);
 	memcg_dirty_show_pages(m, "background_limit ", background);
 	seq_printf(m, "limit_levels_up %u\n", levels);
+	memcg_dirty_show_pages(m, "effective_min ",
+			       memcg_dirty_effective_floor(memcg));
 	seq_printf(m, "throttled %lu\n",
 		   atomic_long_read(&memcg->dirty.pauses));
 	seq_printf(m, "throttled_usec %lu\n",
@@ -257,6 +284,12 @@ static struct cftype memcg_dirty_files[] = {
 	MEMCG_DIRTY_FILE("dirty_ratio", ratio, MEMCG_DIRTY_LIMIT),
 	MEMCG_DIRTY_FILE("dirty_background_ratio", ratio,
 			 MEMCG_DIRTY_BACKGROUND),
+	{
+		.name = "dirty_min",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.seq_show = memcg_dirty_min_show,
+		.write = memcg_dirty_min_write,
+	},
 	{
 		.name = "dirty_stat",
 		.flags = CFTYPE_NOT_ON_ROOT,

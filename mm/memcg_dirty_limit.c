@@ -47,8 +47,13 @@ static DEFINE_SPINLOCK(memcg_dirty_limit_lock);
 
 /* Settings */
 
-/* Does @memcg have a limit of its own? */
-static bool memcg_dirty_any_set(const struct mem_cgroup *memcg)
+/**
+ * memcg_dirty_any_set - does a cgroup have a limit of its own?
+ * @memcg: the memory cgroup
+ *
+ * Return: %true if a limit or a background limit is set.
+ */
+bool memcg_dirty_any_set(const struct mem_cgroup *memcg)
 {
 	const long *setting = memcg->dirty.setting;
 
@@ -60,6 +65,15 @@ static bool memcg_dirty_any_set(const struct mem_cgroup *memcg)
 static bool memcg_dirty_path_set(struct mem_cgroup *memcg)
 {
 	while (memcg && !memcg_dirty_any_set(memcg))
+		memcg = parent_mem_cgroup(memcg);
+	return memcg;
+}
+
+/* Does @memcg or an ancestor have a limit or a floor? */
+static bool memcg_dirty_path_limited(struct mem_cgroup *memcg)
+{
+	while (memcg && !memcg_dirty_any_set(memcg) &&
+	       !READ_ONCE(memcg->dirty.floor))
 		memcg = parent_mem_cgroup(memcg);
 	return memcg;
 }
@@ -163,16 +177,78 @@ static unsigned long memcg_dirty_without_lift(unsigned long thresh)
 	return thresh - thresh / 5;
 }
 
-static void memcg_dirty_find_base(struct mem_cgroup *memcg,
-				  struct memcg_dirty_base *base)
+static unsigned long memcg_dirty_find_avail(struct mem_cgroup *memcg,
+					    unsigned long system)
 {
 	unsigned long file = memcg_page_state(memcg, NR_INACTIVE_FILE) +
 			     memcg_page_state(memcg, NR_ACTIVE_FILE);
+
+	/* The statistics lag behind a fast writer. */
+	file = max(file, memcg_dirty_total(memcg));
+	return memcg_dirty_avail(file, memcg_dirty_headroom(memcg), system);
+}
+
+/* Reclaim skips dirty pages, and needs the rest. */
+static unsigned long memcg_dirty_most(unsigned long avail)
+{
+	return max(avail - avail / 4, 1UL);
+}
+
+/**
+ * memcg_dirty_explicit - the dirty limit that is set on a cgroup
+ * @memcg: the memory cgroup
+ *
+ * Context: any but interrupts.
+ *
+ * Return: in pages; PAGE_COUNTER_MAX for none.
+ */
+unsigned long memcg_dirty_explicit(struct mem_cgroup *memcg)
+{
+	long setting = READ_ONCE(memcg->dirty.setting[MEMCG_DIRTY_LIMIT]);
+
+	if (setting >= 0)
+		return setting;
+	return memcg_dirty_part(memcg_dirty_find_avail(memcg,
+						       memcg_dirty_system()),
+				-setting, 100);
+}
+
+/**
+ * memcg_dirty_room - the limit that memory.max and memory.high set by themselves
+ * @memcg: the memory cgroup
+ *
+ * Context: any but interrupts.
+ *
+ * Return: in pages; PAGE_COUNTER_MAX if neither is set there.
+ */
+unsigned long memcg_dirty_room(struct mem_cgroup *memcg)
+{
+	if (!memcg_dirty_is_bounded(memcg))
+		return PAGE_COUNTER_MAX;
+	return memcg_dirty_most(memcg_dirty_find_avail(memcg,
+						       memcg_dirty_system()));
+}
+
+/**
+ * memcg_dirty_system_floor - half of the system-wide limit
+ *
+ * Return: in pages.
+ */
+unsigned long memcg_dirty_system_floor(void)
+{
+	unsigned long background, limit;
+
+	global_dirty_limits(&background, &limit);
+	return memcg_dirty_without_lift(limit) / 2;
+}
+
+static void memcg_dirty_find_base(struct mem_cgroup *memcg,
+				  struct memcg_dirty_base *base)
+{
 	unsigned long background, limit;
 
 	base->system = memcg_dirty_system();
-	base->avail = memcg_dirty_avail(file, memcg_dirty_headroom(memcg),
-					base->system);
+	base->avail = memcg_dirty_find_avail(memcg, base->system);
 	base->bounded = memcg_dirty_is_bounded(memcg);
 	base->outer = memcg_dirty_is_outer_bounded(memcg);
 	global_dirty_limits(&background, &limit);
@@ -199,9 +275,8 @@ static unsigned long memcg_dirty_threshold(long setting,
 	share = memcg_dirty_part(share, base->avail, base->system);
 	if (base->outer || (base->bounded && pages == PAGE_COUNTER_MAX))
 		pages = min(pages, share);
-	/* Reclaim skips dirty pages, and needs the rest. */
 	if (base->bounded)
-		pages = min(pages, base->avail - base->avail / 4);
+		pages = min(pages, memcg_dirty_most(base->avail));
 	return max(pages, 1UL);
 }
 
@@ -243,13 +318,31 @@ void memcg_dirty_apply(struct mem_cgroup *memcg)
 	memcg_dirty_note(memcg, memcg_dirty_total(memcg));
 }
 
-/* The tightest limit that the counts of @memcg are compared with. */
+/* The tightest limit or floor that the counts of @memcg are compared with. */
 static unsigned long memcg_dirty_least(const struct mem_cgroup *memcg)
 {
 	const unsigned long *limit = memcg->dirty.limit;
+	unsigned long floor = READ_ONCE(memcg->dirty.floor);
 
-	return min(READ_ONCE(limit[MEMCG_DIRTY_LIMIT]),
-		   2 * READ_ONCE(limit[MEMCG_DIRTY_BACKGROUND]));
+	if (floor)
+		floor = max(min(floor, memcg_dirty_system_floor()), 1UL);
+	return min3(READ_ONCE(limit[MEMCG_DIRTY_LIMIT]),
+		    2 * READ_ONCE(limit[MEMCG_DIRTY_BACKGROUND]),
+		    floor ?: PAGE_COUNTER_MAX);
+}
+
+/**
+ * memcg_dirty_own_error - pages by which a cgroup's counts can be wrong
+ * @memcg: the memory cgroup
+ *
+ * Return: in pages.
+ */
+unsigned long memcg_dirty_own_error(const struct mem_cgroup *memcg)
+{
+	const struct memcg_dirty *dirty = &memcg->dirty;
+
+	return memcg_dirty_error(READ_ONCE(dirty->own_batch),
+				 num_possible_cpus(), READ_ONCE(dirty->spread));
 }
 
 /**
@@ -270,7 +363,7 @@ void memcg_dirty_refresh(struct mem_cgroup *memcg)
 	    !try_cmpxchg(&dirty->refreshed, &at, jiffies))
 		return;
 	memcg_dirty_apply(memcg);
-	if (READ_ONCE(dirty->error) >
+	if (memcg_dirty_own_error(memcg) >
 	    memcg_dirty_tolerance(memcg_dirty_least(memcg)))
 		memcg_dirty_adapt_later();
 }
@@ -288,7 +381,7 @@ static unsigned int memcg_dirty_nr_cgroups(const struct mem_cgroup *memcg)
 
 /*
  * The batch for @memcg and its ancestors; to be called with the lock held. Those
- * of the ancestors are as @error tells, though their limits may have grown.
+ * of the ancestors are as they were set, though their limits may have grown.
  */
 static unsigned int memcg_dirty_path_batch(struct mem_cgroup *memcg)
 {
@@ -309,16 +402,15 @@ static bool memcg_dirty_adapt_one(struct mem_cgroup *memcg)
 	memcg_dirty_apply(memcg);
 	spin_lock(&memcg_dirty_limit_lock);
 	/* Twice as many cgroups may come before the batches have to change. */
-	dirty->spread = roundup_pow_of_two(memcg_dirty_nr_cgroups(memcg));
-	dirty->own_batch = memcg_dirty_batch(memcg_dirty_least(memcg),
-					     num_possible_cpus(), dirty->spread);
-	WRITE_ONCE(dirty->error,
-		   memcg_dirty_error(dirty->own_batch, num_possible_cpus(),
-				     dirty->spread));
+	WRITE_ONCE(dirty->spread,
+		   roundup_pow_of_two(memcg_dirty_nr_cgroups(memcg)));
+	WRITE_ONCE(dirty->own_batch,
+		   memcg_dirty_batch(memcg_dirty_least(memcg),
+				     num_possible_cpus(), dirty->spread));
 	batch = memcg_dirty_path_batch(memcg);
 	less = batch < dirty->batch;
 	WRITE_ONCE(dirty->batch, batch);
-	WRITE_ONCE(dirty->limited, memcg_dirty_path_set(memcg));
+	WRITE_ONCE(dirty->limited, memcg_dirty_path_limited(memcg));
 	spin_unlock(&memcg_dirty_limit_lock);
 	return less;
 }
@@ -440,14 +532,28 @@ void memcg_dirty_online(struct mem_cgroup *memcg)
 }
 
 /**
- * memcg_dirty_reset - remove a memory cgroup's limits
+ * memcg_dirty_offline - remove the floor of a cgroup that is being removed
+ * @memcg: the memory cgroup
+ *
+ * Its limits stay, for the pages that are still dirty.
+ *
+ * Context: cgroup_mutex is held.
+ */
+void memcg_dirty_offline(struct mem_cgroup *memcg)
+{
+	WRITE_ONCE(memcg->dirty.floor, 0);
+	memcg_dirty_note(memcg, memcg_dirty_total(memcg));
+}
+
+/**
+ * memcg_dirty_reset - remove a memory cgroup's limits and its floor
  * @memcg: a cgroup for which the memory controller has been disabled
  *
  * Context: cgroup_mutex is held.
  */
 void memcg_dirty_reset(struct mem_cgroup *memcg)
 {
-	bool changed = false;
+	bool changed = xchg(&memcg->dirty.floor, 0);
 	int i;
 
 	for (i = 0; i < NR_MEMCG_DIRTY_LIMITS; i++)

@@ -25,73 +25,6 @@
 /* Siblings have one part in this many of a limit in reserve. */
 #define MEMCG_DIRTY_RESERVE	8U
 
-/* How long a cgroup counts as writing. */
-#define MEMCG_DIRTY_EPOCH	HZ
-
-/* Flows */
-
-/* The number of the present period; jiffies would wrap inside one. */
-static unsigned long memcg_dirty_now(unsigned long period)
-{
-	return div_u64(get_jiffies_64(), period);
-}
-
-/* A CPU that was preempted after it read the clock is late by less than this. */
-#define MEMCG_DIRTY_LATE	1024UL
-
-/*
- * Is @now a later period than @last? On 32 bits the difference may be of any
- * sign: @last is 0 in a new cgroup, and as old as the last writer in others.
- */
-static bool memcg_dirty_is_later(unsigned long now, unsigned long last)
-{
-	return last - now >= MEMCG_DIRTY_LATE;
-}
-
-/**
- * memcg_dirty_flow_add - add pages to a sum that forgets
- * @flow: the sum
- * @period: after this time, in jiffies, pages count half
- * @nr_pages: the pages
- *
- * Context: any but interrupts.
- */
-void memcg_dirty_flow_add(struct memcg_dirty_flow *flow, unsigned long period,
-			  long nr_pages)
-{
-	unsigned long now = memcg_dirty_now(period);
-	unsigned long last = READ_ONCE(flow->period);
-	long old;
-
-	if (memcg_dirty_is_later(now, last) &&
-	    try_cmpxchg(&flow->period, &last, now)) {
-		old = atomic_long_read(&flow->pages);
-		nr_pages -= old - (old >> min(now - last, BITS_PER_LONG - 1UL));
-	}
-	atomic_long_add(nr_pages, &flow->pages);
-}
-
-/**
- * memcg_dirty_flow_read - read a sum that forgets
- * @flow: the sum
- * @period: as for memcg_dirty_flow_add()
- *
- * Return: in pages.
- */
-unsigned long memcg_dirty_flow_read(const struct memcg_dirty_flow *flow,
-				    unsigned long period)
-{
-	unsigned long now = memcg_dirty_now(period);
-	unsigned long last = READ_ONCE(flow->period);
-	long nr_pages = atomic_long_read(&flow->pages);
-
-	if (memcg_dirty_is_later(now, last))
-		nr_pages >>= min(now - last, BITS_PER_LONG - 1UL);
-	return max(nr_pages, 0L);
-}
-
-/* Shares */
-
 /**
  * memcg_dirty_credit - credit a cgroup with the writeback that it has completed
  * @memcg: the memory cgroup
@@ -111,16 +44,6 @@ void memcg_dirty_credit(struct mem_cgroup *memcg)
 }
 
 /**
- * memcg_dirty_epoch - the present epoch
- *
- * Return: a number that grows by one with each MEMCG_DIRTY_EPOCH.
- */
-unsigned int memcg_dirty_epoch(void)
-{
-	return memcg_dirty_now(MEMCG_DIRTY_EPOCH);
-}
-
-/**
  * memcg_dirty_nr_active - how many children have written lately
  * @memcg: the parent
  *
@@ -135,25 +58,6 @@ unsigned int memcg_dirty_nr_active(const struct mem_cgroup *memcg)
 		return 1;
 	return max3(atomic_read(&dirty->active[0]), atomic_read(&dirty->active[1]),
 		    1);
-}
-
-/**
- * memcg_dirty_turn_epoch - start counting afresh in a new epoch
- * @dirty: of a memory cgroup
- * @epoch: the present one
- */
-void memcg_dirty_turn_epoch(struct memcg_dirty *dirty, unsigned int epoch)
-{
-	unsigned int last = READ_ONCE(dirty->epoch);
-	bool next = last + 1 == epoch;
-
-	if ((int)(epoch - last) <= 0 ||
-	    !try_cmpxchg(&dirty->epoch, &last, epoch))
-		return;
-	atomic_set(&dirty->active[1], next * atomic_xchg(&dirty->active[0], 0));
-	WRITE_ONCE(dirty->writers[1], next * xchg(&dirty->writers[0], 0));
-	/* After a pause, folios are likely to be as large as before it. */
-	WRITE_ONCE(dirty->largest[1], xchg(&dirty->largest[0], 0));
 }
 
 /**

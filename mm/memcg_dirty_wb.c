@@ -32,7 +32,9 @@
 #include <linux/page_counter.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/vmstat.h>
 #include <linux/workqueue.h>
+#include <linux/writeback.h>
 
 #include "memcg_dirty.h"
 
@@ -41,9 +43,6 @@
 
 /* Close to a limit, a task checks again after one part in this many of the room. */
 #define MEMCG_DIRTY_POLL	64UL
-
-/* A folio that was let pass counts for about as long. */
-#define MEMCG_DIRTY_PASS_PERIOD	max(HZ / 50, 1)
 
 /*
  * The threshold where there is none. balance_dirty_pages() adds thresholds, and
@@ -121,7 +120,8 @@ static void memcg_dirty_set_state(struct memcg_dirty_state *state,
 	state->cgroup = cgroup_id(memcg->css.cgroup);
 	state->bg_thresh = min_t(unsigned long, background, UINT_MAX - 1);
 	if (limit != PAGE_COUNTER_MAX) {
-		state->thresh = memcg_dirty_hold(limit, READ_ONCE(dirty->error));
+		state->thresh = memcg_dirty_hold(limit,
+						 memcg_dirty_own_error(memcg));
 		state->bg_thresh = min(state->bg_thresh, state->thresh - 1);
 	}
 	state->over_bg = memcg_dirty_over_bg(state);
@@ -175,20 +175,6 @@ static void memcg_dirty_note_writer(struct mem_cgroup *memcg,
 		WRITE_ONCE(dirty->largest[0], largest);
 }
 
-static unsigned int memcg_dirty_largest(const struct mem_cgroup *memcg)
-{
-	return max(READ_ONCE(memcg->dirty.largest[0]),
-		   READ_ONCE(memcg->dirty.largest[1]));
-}
-
-/* Pages of folios that writers may add without another check. */
-static unsigned long memcg_dirty_expected(const struct mem_cgroup *memcg)
-{
-	return memcg_dirty_flow_read(&memcg->dirty.passed,
-				     MEMCG_DIRTY_PASS_PERIOD) +
-	       atomic_read(&memcg->dirty.pledged);
-}
-
 /*
  * Complete the state of @limited's limit for a writer of @memcg. One that leaves
  * its siblings no room waits as if the limit were used up.
@@ -221,6 +207,52 @@ static void memcg_dirty_writer_state(struct mem_cgroup *memcg,
 		memcg_dirty_spare(state);
 }
 
+/*
+ * Pages that a cgroup dirties may be charged to others, and say nothing of its
+ * floor: it is spared no longer when the system has half more than its limit,
+ * which is all that floors can take.
+ */
+static bool memcg_dirty_is_spared(struct mem_cgroup *memcg)
+{
+	return memcg_dirty_below_floor(memcg, 1, 1) &&
+	       global_node_page_state(NR_FILE_DIRTY) +
+	       global_node_page_state(NR_WRITEBACK) <=
+	       3 * memcg_dirty_system_floor();
+}
+
+/* The limit on @pos for a writer of @memcg below its floor, but for the room. */
+static unsigned long memcg_dirty_lifted(struct mem_cgroup *memcg,
+					struct mem_cgroup *pos)
+{
+	unsigned long limit = memcg_dirty_explicit(pos);
+
+	if (pos == memcg || limit == PAGE_COUNTER_MAX)
+		return limit;
+	return min(limit + memcg_dirty_effective_floor(pos), PAGE_COUNTER_MAX);
+}
+
+/*
+ * Below a floor, a limit that is set on @memcg applies, that of an ancestor only
+ * beyond the floors below it, and on each level the room that memory.max leaves.
+ * Writers pass freely up to there. Background writeback goes by the limits as they
+ * are, and makes room.
+ */
+static void memcg_dirty_lift(struct memcg_dirty_state *state,
+			     struct mem_cgroup *memcg, struct mem_cgroup *pos)
+{
+	unsigned long lifted = memcg_dirty_lifted(memcg, pos);
+	unsigned long room = memcg_dirty_room(pos), background;
+
+	state->thresh = 0;
+	if (min(lifted, room) == PAGE_COUNTER_MAX)
+		return;
+	state->thresh = memcg_dirty_hold(min(lifted, room),
+					 memcg_dirty_own_error(pos));
+	background = min(pos == memcg ? lifted / 2 : lifted, room / 2);
+	state->bg_thresh = min(background, state->thresh - 1);
+	state->over_bg |= state->dirty > room / 2;
+}
+
 /* A background limit alone is shown where there is no limit. */
 static void memcg_dirty_tighten(struct memcg_dirty_state *state,
 				const struct memcg_dirty_state *next)
@@ -241,20 +273,25 @@ static void memcg_dirty_find_state(struct mem_cgroup *memcg,
 	struct memcg_dirty_state next;
 	struct mem_cgroup *pos;
 	unsigned int largest;
+	bool spared;
 
 	memcg_dirty_credit(memcg);
 	memcg_dirty_turn_epoch(&memcg->dirty, memcg_dirty_epoch());
 	largest = READ_ONCE(memcg->dirty.largest[0]);
+	spared = memcg_dirty_is_spared(memcg);
 	for (pos = memcg; READ_ONCE(pos->dirty.limited);
 	     pos = parent_mem_cgroup(pos)) {
 		memcg_dirty_refresh(pos);
 		if (writer)
 			memcg_dirty_note_writer(pos, largest);
 		memcg_dirty_set_state(&next, pos);
+		if (spared)
+			memcg_dirty_lift(&next, memcg, pos);
 		if (next.thresh)
 			memcg_dirty_writer_state(memcg, pos, &next);
 		memcg_dirty_tighten(state, &next);
 	}
+	state->spared = spared;
 }
 
 /**
@@ -320,14 +357,25 @@ bool __memcg_dirty_wb_state(struct bdi_writeback *wb,
 		/* Pages that wait for NFS's COMMIT are not dirty. */
 		state->over_bg |= state->thresh && memcg_dirty_used(state) >
 						   memcg_dirty_freerun(state);
-		/* Upstream has no threshold for a cgroup there. */
-		if (!state->thresh) {
-			state->thresh = MEMCG_DIRTY_NO_THRESH;
-			state->share = MEMCG_DIRTY_NO_THRESH;
-		}
+	}
+	/* Where upstream has no threshold for a cgroup, or has one to be ignored. */
+	if (!state->thresh && (state->shared_wb || state->spared)) {
+		state->thresh = MEMCG_DIRTY_NO_THRESH;
+		state->share = MEMCG_DIRTY_NO_THRESH;
 	}
 	css_put(&memcg->css);
 	return state->thresh;
+}
+
+/*
+ * See memcg_dirty_wb_spared(). From three quarters of the floor on, which is half
+ * way between a limit and its background limit, the flusher makes room. Without
+ * periodic writeback there would be none before that.
+ */
+bool __memcg_dirty_wb_spared(struct bdi_writeback *wb)
+{
+	return dirty_writeback_interval && !memcg_dirty_is_shared(wb) &&
+	       memcg_dirty_below_floor(mem_cgroup_from_css(wb->memcg_css), 3, 4);
 }
 
 /* Close to a limit */
@@ -353,26 +401,10 @@ static int memcg_dirty_poll_one(struct mem_cgroup *memcg, int ratelimit)
 	unsigned long used = memcg_dirty_total(memcg) +
 			     memcg_dirty_expected(memcg);
 
-	limit = memcg_dirty_hold(limit, READ_ONCE(dirty->error));
+	limit = memcg_dirty_hold(limit, memcg_dirty_own_error(memcg));
 	return min_t(unsigned long, ratelimit,
 		     memcg_dirty_interval(limit, used,
 					  memcg_dirty_largest(memcg)));
-}
-
-/*
- * A writer that goes on adds a folio soon. Without large folios, that is less
- * than is lost by counting it.
- */
-static void memcg_dirty_pass(struct mem_cgroup *memcg)
-{
-	unsigned int largest = memcg_dirty_largest(memcg);
-
-	if (largest <= 1)
-		return;
-	for (; READ_ONCE(memcg->dirty.limited); memcg = parent_mem_cgroup(memcg))
-		if (READ_ONCE(memcg->dirty.near))
-			memcg_dirty_flow_add(&memcg->dirty.passed,
-					     MEMCG_DIRTY_PASS_PERIOD, largest);
 }
 
 /* See memcg_dirty_poll(). */
@@ -411,11 +443,10 @@ static void memcg_dirty_count_pause(struct mem_cgroup *memcg, u64 cgroup,
 }
 
 /* A writer that goes on after its pause has passed the check before that. */
-static void memcg_dirty_pledge(struct mem_cgroup *memcg, int nr_pages)
+static void memcg_dirty_pledge(struct mem_cgroup *memcg, int nr)
 {
-	for (; nr_pages && !mem_cgroup_is_root(memcg);
-	     memcg = parent_mem_cgroup(memcg))
-		atomic_add(nr_pages, &memcg->dirty.pledged);
+	for (; nr && !mem_cgroup_is_root(memcg); memcg = parent_mem_cgroup(memcg))
+		atomic_add(nr, &memcg->dirty.pledged);
 }
 
 /* See memcg_dirty_sleep(). */
@@ -424,15 +455,13 @@ void __memcg_dirty_sleep(struct bdi_writeback *wb,
 			 bool passes)
 {
 	struct mem_cgroup *memcg = memcg_dirty_get_writer(wb);
-	int largest = memcg_dirty_largest(memcg);
-	int pledged = passes && largest > 1 ? largest : 0;
 	ktime_t start = ktime_get();
 	u64 usec;
 
-	memcg_dirty_pledge(memcg, pledged);
+	memcg_dirty_pledge(memcg, passes);
 	io_schedule_timeout(pause);
 	usec = ktime_us_delta(ktime_get(), start);
-	memcg_dirty_pledge(memcg, -pledged);
+	memcg_dirty_pledge(memcg, -passes);
 	if (passes)
 		memcg_dirty_pass(memcg);
 

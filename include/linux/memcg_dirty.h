@@ -35,13 +35,13 @@ enum memcg_dirty_limit {
 };
 
 /**
- * struct memcg_dirty_flow - pages of the recent past
- * @period: the last period in which pages were added
- * @pages: a sum in which each older period counts half as much as the next
+ * struct memcg_dirty_flow - a sum over the recent past
+ * @period: the last period in which something was added
+ * @sum: each older period counts half as much as the next
  */
 struct memcg_dirty_flow {
 	unsigned long period;
-	atomic_long_t pages;
+	atomic_long_t sum;
 };
 
 /**
@@ -49,14 +49,16 @@ struct memcg_dirty_flow {
  * @mark: per CPU, the part of the cgroup's statistics that is in the counts
  * @batch: a CPU folds its part into the counts once it differs by this many
  *	pages
- * @limited: this cgroup or an ancestor has a limit
+ * @limited: this cgroup or an ancestor has a limit or a floor
  * @near: the limit is near; writers check more often
  * @spread: for how many cgroups of the subtree the batches have been chosen
  * @own_batch: the batch that the limits of this cgroup need
- * @pledged: pages that writers add after their pause
- * @error: pages by which the counts can be wrong
+ * @pledged: writers that add a folio after their pause
  * @limit: limits in force, in pages; PAGE_COUNTER_MAX for none
  * @setting: limits as they were set: pages, or percent as a negative number
+ * @floor: memory.dirty_min as it was set, in pages
+ * @claim: the part of @floor that is in use, in pages
+ * @claims: the sum of the children's @claim
  * @refreshed: when @limit was last computed, in jiffies
  * @active_at: the last epoch in which the subtree wrote over a background limit
  * @epoch: the last epoch in which @active grew
@@ -64,7 +66,7 @@ struct memcg_dirty_flow {
  * @writers: a bit for each task that checked the limit, in the same epochs
  * @largest: pages of the largest folio that was dirtied, in the same epochs
  * @done: pages whose writeback has completed, of the subtree
- * @passed: pages that writers may add after their last check
+ * @passed: folios that writers may add and have not added yet
  * @pauses: how often writers of the subtree were paused
  * @paused_usec: for how long
  * @dirty: dirty pages of the subtree
@@ -73,8 +75,8 @@ struct memcg_dirty_flow {
  * @peak: the highest @total, in pages
  * @local_peak: the same since the last write to memory.dirty_peak
  * @peaks: open files that have been reset
- * @flush_node: on the list of those whose flushers are to be started
- * @flush_queued: so it is
+ * @flush_node: entry of the list of cgroups whose flushers are to be started
+ * @flush_queued: @flush_node is on that list
  */
 struct memcg_dirty {
 	struct memcg_dirty_mark __percpu *mark;
@@ -84,9 +86,12 @@ struct memcg_dirty {
 	unsigned int spread;
 	unsigned int own_batch;
 	atomic_t pledged;
-	unsigned long error;
 	unsigned long limit[NR_MEMCG_DIRTY_LIMITS];
 	long setting[NR_MEMCG_DIRTY_LIMITS];
+
+	unsigned long floor;
+	unsigned long claim;
+	atomic_long_t claims;
 
 	unsigned long refreshed;
 
@@ -122,6 +127,7 @@ struct memcg_dirty {
  * @cgroup: ID of the limited cgroup
  * @over_bg: more than @bg_thresh are dirty, here or at another limit that binds
  * @shared_wb: the device has no cgroup writeback
+ * @spared: the writer's cgroup is below its floor
  */
 struct memcg_dirty_state {
 	unsigned long dirty;
@@ -133,13 +139,14 @@ struct memcg_dirty_state {
 	u64 cgroup;
 	bool over_bg;
 	bool shared_wb;
+	bool spared;
 };
 
 #ifdef CONFIG_MEMCG_DIRTY_LIMIT
 
 DECLARE_STATIC_KEY_FALSE(memcg_dirty_key);
 
-/* Has there been a dirty limit since boot? */
+/* Has there been a dirty limit or a floor since boot? */
 static inline bool memcg_dirty_enabled(void)
 {
 	return static_branch_unlikely(&memcg_dirty_key);
@@ -149,6 +156,7 @@ static inline bool memcg_dirty_enabled(void)
 
 int memcg_dirty_alloc(struct mem_cgroup *memcg, struct mem_cgroup *parent);
 void memcg_dirty_online(struct mem_cgroup *memcg);
+void memcg_dirty_offline(struct mem_cgroup *memcg);
 void memcg_dirty_reset(struct mem_cgroup *memcg);
 void memcg_dirty_free(struct mem_cgroup *memcg);
 
@@ -166,12 +174,16 @@ static inline int memcg_dirty_alloc(struct mem_cgroup *memcg,
 }
 
 static inline void memcg_dirty_online(struct mem_cgroup *memcg) {}
+static inline void memcg_dirty_offline(struct mem_cgroup *memcg) {}
 static inline void memcg_dirty_reset(struct mem_cgroup *memcg) {}
 static inline void memcg_dirty_free(struct mem_cgroup *memcg) {}
 
 #endif /* CONFIG_MEMCG_DIRTY_LIMIT */
 
-/* All that follows does nothing, and costs a branch, until the first limit. */
+/*
+ * All that follows does nothing, and costs a branch, until the first limit or
+ * floor.
+ */
 
 /* Counts: mm/memcg_dirty.c */
 
@@ -201,6 +213,7 @@ static __always_inline void memcg_dirty_update(struct mem_cgroup *memcg,
 extern atomic_t memcg_dirty_nr_near;
 
 bool __memcg_dirty_writer_limited(void);
+bool __memcg_dirty_wb_spared(struct bdi_writeback *wb);
 bool __memcg_dirty_wb_state(struct bdi_writeback *wb,
 			    struct memcg_dirty_state *state);
 int __memcg_dirty_poll(struct bdi_writeback *wb, int ratelimit);
@@ -216,7 +229,7 @@ bool __memcg_dirty_may_pass(struct bdi_writeback *wb,
 /**
  * memcg_dirty_writer_limited - does the current task write under a limit?
  *
- * Return: %true if its memory cgroup or an ancestor has a dirty limit.
+ * Return: %true if its memory cgroup or an ancestor has a dirty limit or a floor.
  */
 static inline bool memcg_dirty_writer_limited(void)
 {
@@ -233,13 +246,24 @@ static inline bool memcg_dirty_writer_limited(void)
  *
  * Context: may sleep. Flushers call it too, for their own cgroup.
  *
- * Return: %true if there is a limit, or if @wb is shared.
+ * Return: %true if there is a limit, if @wb is shared, or below a floor.
  */
 static inline bool memcg_dirty_wb_state(struct bdi_writeback *wb,
 					struct memcg_dirty_state *state)
 {
 	*state = (struct memcg_dirty_state){};
 	return memcg_dirty_enabled() && __memcg_dirty_wb_state(wb, state);
+}
+
+/**
+ * memcg_dirty_wb_spared - is a flusher's cgroup well below its floor?
+ * @wb: the flusher's bdi_writeback
+ *
+ * Return: %true if the system's background limit is no reason to write.
+ */
+static inline bool memcg_dirty_wb_spared(struct bdi_writeback *wb)
+{
+	return memcg_dirty_enabled() && __memcg_dirty_wb_spared(wb);
 }
 
 /**

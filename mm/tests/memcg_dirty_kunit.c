@@ -1,11 +1,73 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests for dirty limits: batches, marks, and peaks.
+ * KUnit tests for dirty limits: sums that forget, batches, marks, peaks, and folios
+ * on their way.
  *
  * Included by mm/memcg_dirty.c.
  */
 #include <kunit/test.h>
 #include <linux/sizes.h>
+
+/* Each period that has gone by halves the sum. */
+static void memcg_dirty_test_flow(struct kunit *test)
+{
+	struct memcg_dirty_flow flow = {};
+	const unsigned long period = 1000 * HZ;
+
+	flow.period = jiffies / period;
+	memcg_dirty_flow_add(&flow, period, 800);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_flow_read(&flow, period), 800UL);
+	flow.period--;
+	KUNIT_EXPECT_EQ(test, memcg_dirty_flow_read(&flow, period), 400UL);
+	memcg_dirty_flow_add(&flow, period, 5);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_flow_read(&flow, period), 405UL);
+	flow.period -= 2;
+	memcg_dirty_flow_add(&flow, period, 0);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_flow_read(&flow, period), 101UL);
+	flow.period -= 200;
+	KUNIT_EXPECT_EQ(test, memcg_dirty_flow_read(&flow, period), 0UL);
+	/* A CPU that has read the clock before another one wipes nothing out. */
+	memcg_dirty_flow_add(&flow, period, 7);
+	flow.period++;
+	memcg_dirty_flow_add(&flow, period, 1);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_flow_read(&flow, period), 8UL);
+	KUNIT_EXPECT_EQ(test, flow.period, jiffies / period + 1);
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_later(7, 7));
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_later(7, 8));
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_later(-1UL, 0));
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_later(0, -1UL));
+	/* A new cgroup, while periods have the highest bit set. */
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_later(LONG_MAX + 5UL, 0));
+}
+
+static void memcg_dirty_test_epoch(struct kunit *test)
+{
+	struct memcg_dirty dirty = {
+		.active = { ATOMIC_INIT(3), ATOMIC_INIT(5) },
+		.writers = { 1, 2 },
+		.largest = { 16, 0 },
+		.epoch = 7,
+	};
+
+	/* Within an epoch nothing changes. */
+	memcg_dirty_turn_epoch(&dirty, 7);
+	KUNIT_EXPECT_EQ(test, atomic_read(&dirty.active[0]), 3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&dirty.active[1]), 5);
+	/* The last epoch is remembered, and none before it. */
+	memcg_dirty_turn_epoch(&dirty, 8);
+	KUNIT_EXPECT_EQ(test, atomic_read(&dirty.active[0]), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&dirty.active[1]), 3);
+	KUNIT_EXPECT_EQ(test, dirty.writers[1], 1UL);
+	atomic_set(&dirty.active[0], 2);
+	dirty.largest[0] = 512;
+	memcg_dirty_turn_epoch(&dirty, 10);
+	KUNIT_EXPECT_EQ(test, atomic_read(&dirty.active[0]), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&dirty.active[1]), 0);
+	KUNIT_EXPECT_EQ(test, dirty.writers[1], 0UL);
+	KUNIT_EXPECT_EQ(test, dirty.largest[1], 512U);
+	memcg_dirty_turn_epoch(&dirty, 9);
+	KUNIT_EXPECT_EQ(test, dirty.epoch, 10U);
+}
 
 /* The error stays below a 64th of the limit, however many CPUs and cgroups. */
 static void memcg_dirty_test_batch(struct kunit *test)
@@ -113,11 +175,37 @@ static void memcg_dirty_test_near(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dirty->peak, 1500UL);
 }
 
+/* A writer that was let pass counts with a large folio, and with one at most. */
+static void memcg_dirty_test_pass(struct kunit *test)
+{
+	struct mem_cgroup *parent = memcg_dirty_test_memcg(test);
+	struct mem_cgroup *memcg = memcg_dirty_test_memcg(test);
+	struct memcg_dirty *dirty = &memcg->dirty;
+
+	memcg->css.parent = &parent->css;
+	dirty->limited = true;
+	dirty->writers[0] = 3;
+	memcg_dirty_pass(memcg);
+	dirty->near = 1;
+	memcg_dirty_pass(memcg);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_expected(memcg), 0UL);
+	dirty->largest[0] = 16;
+	atomic_inc(&dirty->pledged);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_expected(memcg), 16UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_bound(9, 2), 2UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_bound(1, 2), 1UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_bound(9, BITS_PER_LONG / 2), 9UL);
+	KUNIT_EXPECT_LE(test, memcg_dirty_bound(9000, BITS_PER_LONG), 1000UL);
+}
+
 static struct kunit_case memcg_dirty_cases[] = {
+	KUNIT_CASE(memcg_dirty_test_flow),
+	KUNIT_CASE(memcg_dirty_test_epoch),
 	KUNIT_CASE(memcg_dirty_test_batch),
 	KUNIT_CASE(memcg_dirty_test_mark),
 	KUNIT_CASE(memcg_dirty_test_levels),
 	KUNIT_CASE(memcg_dirty_test_near),
+	KUNIT_CASE(memcg_dirty_test_pass),
 	{}
 };
 

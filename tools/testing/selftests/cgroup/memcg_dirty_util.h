@@ -14,6 +14,7 @@
 #define BACKGROUND_RATIO_FILE	"memory.dirty_background_ratio"
 #define STAT_FILE		"memory.dirty_stat"
 #define PEAK_FILE		"memory.dirty_peak"
+#define MIN_FILE		"memory.dirty_min"
 #define CHUNK		65536L
 
 long now_ms(void);

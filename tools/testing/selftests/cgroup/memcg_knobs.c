@@ -156,6 +156,7 @@ const struct knob knobs[NR_KNOBS] = {
 	{ "memory.dirty_ratio", takes_digits, { "max" }, 0, 1, 100 },
 	{ "memory.dirty_background_limit_in_bytes", takes_bytes, { "max" }, 3 },
 	{ "memory.dirty_background_ratio", takes_digits, { "max" }, 2, 1, 100 },
+	{ "memory.dirty_min", takes_bytes, { "max" }, -1 },
 	{ "memory.stat_flush_threshold", takes_signed,
 	  { "default", "auto", "max" }, -1, 0, LONG_MAX - 1 },
 	{ "memory.active_inactive_ratio", takes_signed, { "default" }, -1, 0,

@@ -11,8 +11,8 @@
 #define VALUE_SIZE	6000
 /* Room for what a knob shows; it may be asked to show something else. */
 #define SHOWN_SIZE	128
-#define NR_KNOBS	8
-#define NR_CGROUP_KNOBS	6
+#define NR_KNOBS	9
+#define NR_CGROUP_KNOBS	7
 
 /**
  * struct knob - a file that takes a value, and what it makes of it

@@ -54,6 +54,8 @@
 #define PEAK_SLACK	MB(8L)
 #define LOWEST_PEAK	MB(20L)
 #define EVENT_MS	20000
+#define STORM_MS	8000
+#define NR_STORM_FILES	4
 
 static const char *const test_file = "test_memcg_dirty_life.tmp";
 static const char *const other_file = "test_memcg_dirty_life_other.tmp";
@@ -799,6 +801,165 @@ out:
 	return ret;
 }
 
+/* Of test_storm(): when its tasks end, in ms. */
+static long storm_end;
+
+static void storm_file(char *name, size_t len, int number)
+{
+	snprintf(name, len, "test_memcg_dirty_life_%d.tmp", number);
+}
+
+static void remove_storm_files(void)
+{
+	char name[64];
+	int i;
+
+	for (i = 0; i < NR_STORM_FILES; i++) {
+		storm_file(name, sizeof(name), i);
+		unlink(name);
+	}
+}
+
+/* Limits that make each kind of change: new, tighter, looser, none. */
+static int storm_set(const char *parent)
+{
+	static char *const limits[] = { "8M", "1M", "64K", "1G", "max" };
+	static char *const ratios[] = { "1", "20", "max" };
+	int i, ret = 0;
+
+	for (i = 0; !ret && now_ms() < storm_end; i++) {
+		ret = cg_write(parent, LIMIT_FILE,
+			       limits[i % ARRAY_SIZE(limits)]) ||
+		      cg_write(parent, BACKGROUND_RATIO_FILE,
+			       ratios[i % ARRAY_SIZE(ratios)]);
+		if (i % 8 == 7)
+			ret = ret || cg_write(parent, RATIO_FILE, "30");
+		ret = ret || cg_write(parent, MIN_FILE,
+				      limits[(i + 1) % ARRAY_SIZE(limits)]);
+	}
+	return ret;
+}
+
+/* Without the controller, the children's pages become the parent's. */
+static int storm_toggle(const char *parent)
+{
+	int ret = 0;
+
+	while (!ret && now_ms() < storm_end) {
+		ret = cg_write(parent, "cgroup.subtree_control", "-memory");
+		sleep_ms(50);
+		ret = ret || cg_write(parent, "cgroup.subtree_control", "+memory");
+		sleep_ms(200);
+	}
+	return ret;
+}
+
+static int storm_read(const char *parent)
+{
+	char text[BUFSIZ];
+	int ret = 0;
+
+	while (!ret && now_ms() < storm_end) {
+		ret = read_all(parent, text, sizeof(text)) ||
+		      cg_write(parent, PEAK_FILE, "reset");
+		sleep_ms(1);
+	}
+	return ret;
+}
+
+/* The files are those of other cgroups, too, and of removed ones. */
+static int storm_write_file(const char *cgroup, void *arg)
+{
+	int *round = arg, number = *round % NR_STORM_FILES;
+	static char data[CHUNK];
+	char name[64];
+	int i, fd;
+
+	storm_file(name, sizeof(name), number);
+	fd = open(name, O_CREAT | O_WRONLY, 0600);
+	for (i = 0; fd >= 0 && i < 16; i++)
+		if (pwrite(fd, data, CHUNK, (*round + i) % 64 * CHUNK) != CHUNK)
+			return EXIT_FAILURE;
+	if (*round % 5 == 0 && fd >= 0)
+		fsync(fd);
+	if (*round % 7 == 0)
+		unlink(name);
+	return fd < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* A cgroup comes, writes and goes. */
+static int storm_write(const char *parent)
+{
+	char path[PATH_MAX];
+	int round = getpid(), ret = 0;
+
+	for (; !ret && now_ms() < storm_end; round++) {
+		snprintf(path, sizeof(path), "%s/storm%d_%d", parent, getpid(),
+			 round);
+		if (cg_create(path))
+			return -1;
+		/* The file may be absent. */
+		cg_write(path, MIN_FILE, round % 2 ? "1M" : "max");
+		ret = cg_run(path, storm_write_file, &round);
+		ret = cg_destroy(path) || ret;
+	}
+	return ret;
+}
+
+/* Removed cgroups have left no claims: a new one gets all of its parent's floor. */
+static bool no_claims_left(const char *parent)
+{
+	char *child = create_cgroup(parent, "claim");
+	long floor = -1;
+
+	/* A floor is no more than the limit in the same place. */
+	if (child && !cg_write(parent, LIMIT_FILE, "1G") &&
+	    !cg_write(parent, MIN_FILE, "8M") &&
+	    !cg_write(child, MIN_FILE, "max"))
+		floor = dirty_stat(child, "effective_min ");
+	destroy_cgroup(child);
+	if (floor != MB(8L))
+		ksft_print_msg("a floor of %ld is left\n", floor);
+	return floor == MB(8L);
+}
+
+/* Settings, cgroups and writers change all at once; the console tells the rest. */
+static int test_storm(const char *root)
+{
+	static int (*const work[])(const char *parent) = {
+		storm_set, storm_set, storm_toggle, storm_read,
+		storm_write, storm_write, storm_write, storm_write,
+	};
+	char *parent = create_parent(root, "life_storm");
+	pid_t pids[ARRAY_SIZE(work)];
+	int i, status, ret = KSFT_PASS;
+
+	if (!parent)
+		return KSFT_FAIL;
+	storm_end = now_ms() + STORM_MS;
+	fflush(stdout);
+	for (i = 0; i < ARRAY_SIZE(work); i++) {
+		pids[i] = fork();
+		if (!pids[i])
+			_exit(work[i](parent) ? EXIT_FAILURE : EXIT_SUCCESS);
+	}
+	for (i = 0; i < ARRAY_SIZE(work); i++)
+		if (pids[i] < 0 || waitpid(pids[i], &status, 0) < 0 || status) {
+			ksft_print_msg("task %d of the storm failed\n", i);
+			ret = KSFT_FAIL;
+		}
+	sync();
+	if (dirty_stat(parent, "dirty ") || dirty_stat(parent, "writeback ")) {
+		ksft_print_msg("pages are left after sync\n");
+		ret = KSFT_FAIL;
+	}
+	if (!no_claims_left(parent))
+		ret = KSFT_FAIL;
+	remove_storm_files();
+	destroy_cgroup(parent);
+	return ret;
+}
+
 #define T(x, w) { x, #x, w }
 static const struct {
 	int (*fn)(const char *root);
@@ -812,6 +973,7 @@ static const struct {
 	T(test_slow_sibling, true),
 	T(test_many_leaves, true),
 	T(test_event_poll, true),
+	T(test_storm, true),
 };
 
 #undef T

@@ -170,13 +170,6 @@ static bool run_crowd(const char *cgroup, const struct crowd *crowd)
 	return good;
 }
 
-/* A large folio is added as a whole, and some tasks wait for a CPU before that. */
-static long most_for(const struct crowd *crowd)
-{
-	return crowd->limit / 100 * crowd->percent +
-	       (ext4_has_large_folios() ? 4 * CHUNK : 0);
-}
-
 static int test_crowd(const char *root, const struct crowd *crowd)
 {
 	char *cgroup = create_cgroup(root, "dirty_many"), limit[32];
@@ -192,7 +185,7 @@ static int test_crowd(const char *root, const struct crowd *crowd)
 	peak = cg_read_long(cgroup, PEAK_FILE);
 	ksft_print_msg("%d writers: peak %ld of %ld bytes\n", crowd->nr, peak,
 		       crowd->limit);
-	if (peak >= crowd->limit / 2 && peak <= most_for(crowd) &&
+	if (peak >= crowd->limit / 2 && peak <= crowd->limit / 100 * crowd->percent &&
 	    !check_clean(cgroup))
 		ret = KSFT_PASS;
 out:
