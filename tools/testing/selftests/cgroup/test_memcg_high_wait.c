@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests for tasks that sleep because their cgroup is above memory.high: they go on
+ * once it is not, and no earlier.
+ *
+ * Memory is anonymous and locked, so that reclaim cannot free it.
+ */
+#define _GNU_SOURCE
+
+#include <limits.h>
+#include <linux/limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../kselftest.h"
+#include "cgroup_util.h"
+#include "memcg_dirty_util.h"
+
+/*
+ * The penalty for each batch of 256 KiB grows with the square of the excess. At a
+ * memory.high of 16M, it is about a second when 2 MiB are in excess, and it has
+ * taken a task some three seconds to get there.
+ */
+#define HIGH		"16M"
+#define HELD_BYTES	MB(14L)	/* of the task that frees memory */
+#define FREED_BYTES	MB(12L)
+#define ALONE_BYTES	MB(5L)	/* that a task takes beside it */
+#define CROWD_BYTES	(MB(3L) / 2)	/* and each of many */
+#define PENALTY_BYTES	MB(4L)	/* where no memory is freed */
+#define DELAY_MS	3500	/* before memory is freed */
+#define NR_ROUNDS	3
+#define NR_CROWD	8
+/* The median and the worst of the rounds. */
+#define MOST_MS		100
+#define WORST_MS	400
+/* Without free memory, the excess takes longer than this. */
+#define LEAST_MS	2500
+
+/**
+ * struct shared - memory that the tasks share
+ * @free: the holder is to free memory
+ * @held: the holder has its memory
+ * @freed_at: when it has freed that, in ms
+ * @done_at: when a task has all its memory, in ms
+ * @bytes: that each of these takes
+ */
+struct shared {
+	int free;
+	int held;
+	long freed_at;
+	long done_at[NR_CROWD];
+	long bytes;
+};
+
+static struct shared *shared;
+
+static void *take(long bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED || mlock(memory, bytes))
+		_exit(EXIT_FAILURE);
+	return memory;
+}
+
+/* Has the memory that it frees later. */
+static int hold(const char *cgroup, void *arg)
+{
+	char *memory = take(HELD_BYTES);
+
+	__atomic_store_n(&shared->held, 1, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&shared->free, __ATOMIC_ACQUIRE))
+		sleep_ms(1);
+	shared->freed_at = now_ms();
+	munmap(memory, FREED_BYTES);
+	pause();
+	return EXIT_SUCCESS;
+}
+
+/* Goes above memory.high, a little at a time: a task sleeps after each piece. */
+static int exceed(const char *cgroup, void *arg)
+{
+	long *done_at = arg, bytes;
+
+	for (bytes = 0; bytes < shared->bytes; bytes += MB(1L) / 4)
+		take(MB(1L) / 4);
+	*done_at = now_ms();
+	return EXIT_SUCCESS;
+}
+
+static bool wait_for(const int *flag)
+{
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		if (__atomic_load_n(flag, __ATOMIC_ACQUIRE))
+			return true;
+		sleep_ms(10);
+	}
+	return false;
+}
+
+static void stop(pid_t pid)
+{
+	if (pid > 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+static bool wait_all(const pid_t *pids, int nr)
+{
+	bool good = true;
+	int i, status;
+
+	for (i = 0; i < nr; i++)
+		if (pids[i] < 0 || waitpid(pids[i], &status, 0) < 0 || status)
+			good = false;
+	return good;
+}
+
+/*
+ * @nr tasks in @cgroup go above memory.high of @level. After @sleep_ms, memory is
+ * freed, or memory.high raised. Returns how long the last task needs from then on,
+ * in ms, or -1.
+ */
+static long time_after(const char *cgroup, const char *level, int nr,
+		       int delay_ms, bool raise)
+{
+	pid_t holder, pids[NR_CROWD];
+	long last = -1, start;
+	int i;
+
+	memset(shared, 0, sizeof(*shared));
+	shared->bytes = nr == 1 ? ALONE_BYTES : CROWD_BYTES;
+	if (cg_write(level, "memory.high", HIGH))
+		return -1;
+	holder = cg_run_nowait(cgroup, hold, NULL);
+	if (holder < 0 || !wait_for(&shared->held))
+		goto out;
+	for (i = 0; i < nr; i++)
+		pids[i] = cg_run_nowait(cgroup, exceed, &shared->done_at[i]);
+	sleep_ms(delay_ms);
+	start = now_ms();
+	if (raise)
+		cg_write(level, "memory.high", "max");
+	else
+		__atomic_store_n(&shared->free, 1, __ATOMIC_RELEASE);
+	if (!wait_all(pids, nr))
+		goto out;
+	if (!raise)
+		start = shared->freed_at;
+	if (!start) {
+		ksft_print_msg("all went on before memory was freed\n");
+		goto out;
+	}
+	for (i = 0; i < nr; i++)
+		if (shared->done_at[i] - start > last)
+			last = shared->done_at[i] - start;
+out:
+	stop(holder);
+	return last;
+}
+
+static int compare_long(const void *a, const void *b)
+{
+	long x = *(const long *)a, y = *(const long *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median of several rounds is at most @most_ms, and none is much more. */
+static int check(const char *cgroup, const char *level, int nr, bool raise,
+		 long most_ms)
+{
+	long ms[NR_ROUNDS];
+	int i;
+
+	for (i = 0; i < NR_ROUNDS; i++) {
+		ms[i] = time_after(cgroup, level, nr, DELAY_MS + 100 * i, raise);
+		if (ms[i] < 0)
+			return KSFT_FAIL;
+	}
+	qsort(ms, NR_ROUNDS, sizeof(ms[0]), compare_long);
+	ksft_print_msg("median %ld ms, from %ld to %ld\n", ms[NR_ROUNDS / 2],
+		       ms[0], ms[NR_ROUNDS - 1]);
+	return ms[NR_ROUNDS / 2] <= most_ms && ms[NR_ROUNDS - 1] <= WORST_MS ?
+	       KSFT_PASS : KSFT_FAIL;
+}
+
+static int check_one(const char *root, int nr, bool raise, long most_ms)
+{
+	char *cgroup = cg_name(root, "high_wait");
+	int ret = KSFT_FAIL;
+
+	if (cgroup && !cg_create(cgroup))
+		ret = check(cgroup, cgroup, nr, raise, most_ms);
+	destroy_cgroup(cgroup);
+	return ret;
+}
+
+/* One task sleeps, and another one frees memory. */
+static int test_freed(const char *root)
+{
+	return check_one(root, 1, false, MOST_MS);
+}
+
+static int test_raised(const char *root)
+{
+	return check_one(root, 1, true, MOST_MS);
+}
+
+/* All of them go on, not just the first. */
+static int test_crowd(const char *root)
+{
+	return check_one(root, NR_CROWD, false, WORST_MS);
+}
+
+static int test_ancestor(const char *root)
+{
+	char *parent = create_cgroup(root, "high_parent");
+	char *child = NULL;
+	int ret = KSFT_FAIL;
+
+	if (parent && !cg_write(parent, "cgroup.subtree_control", "+memory"))
+		child = create_cgroup(parent, "child");
+	if (child)
+		ret = check(child, parent, 1, false, MOST_MS);
+	destroy_cgroup(child);
+	destroy_cgroup(parent);
+	return ret;
+}
+
+/* Where no memory is freed, the penalty is slept. */
+static int test_penalty(const char *root)
+{
+	char *cgroup = create_cgroup(root, "high_penalty");
+	pid_t holder = -1, pid;
+	int ret = KSFT_FAIL;
+	long start;
+
+	memset(shared, 0, sizeof(*shared));
+	shared->bytes = PENALTY_BYTES;
+	if (!cgroup || cg_write(cgroup, "memory.high", HIGH))
+		goto out;
+	holder = cg_run_nowait(cgroup, hold, NULL);
+	if (holder < 0 || !wait_for(&shared->held))
+		goto out;
+	start = now_ms();
+	pid = cg_run_nowait(cgroup, exceed, &shared->done_at[0]);
+	if (!wait_all(&pid, 1))
+		goto out;
+	ksft_print_msg("the excess took %ld ms\n", shared->done_at[0] - start);
+	if (shared->done_at[0] - start >= LEAST_MS &&
+	    cg_read_key_long(cgroup, "memory.events", "high ") > 0)
+		ret = KSFT_PASS;
+out:
+	stop(holder);
+	destroy_cgroup(cgroup);
+	return ret;
+}
+
+#define T(x) { x, #x }
+static const struct {
+	int (*fn)(const char *root);
+	const char *name;
+} tests[] = {
+	T(test_freed),
+	T(test_raised),
+	T(test_crowd),
+	T(test_ancestor),
+	T(test_penalty),
+};
+
+#undef T
+
+int main(int argc, char **argv)
+{
+	char root[PATH_MAX];
+	int i, plan = 0;
+
+	ksft_print_header();
+	find_root(root, sizeof(root));
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		ksft_exit_fail_msg("no memory\n");
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
+		plan += case_wanted(tests[i].name);
+	ksft_set_plan(plan);
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
+		if (case_wanted(tests[i].name))
+			ksft_test_result_code(tests[i].fn(root), tests[i].name,
+					      NULL);
+	ksft_finished();
+}
