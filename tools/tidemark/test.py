@@ -17,7 +17,7 @@ from .kernel import Image
 from .layout import REPOSITORY
 from .report import Failure, failure, working
 
-TIMEOUT_SECONDS = 900
+TIMEOUT_SECONDS = 1500
 DEBUG_TIMEOUT_SECONDS = 7200
 # A row of a program's table of tests: T(test_x) or { "test_x", test_x }.
 CASE = re.compile(r'^\t(?:T\(|\{ ")(test_\w+)', re.M)
