@@ -368,14 +368,31 @@ bool __memcg_dirty_wb_state(struct bdi_writeback *wb,
 }
 
 /*
+ * Has @wb dirty pages that other cgroups are charged for, or a device with a limit
+ * of its own? Then the count of its memory cgroup is no reason not to write.
+ */
+static bool memcg_dirty_serves_others(struct bdi_writeback *wb,
+				      struct mem_cgroup *memcg)
+{
+	return wb->bdi->capabilities & BDI_CAP_STRICTLIMIT ||
+	       wb_stat(wb, WB_RECLAIMABLE) >
+	       memcg_dirty_total(memcg) + wb_stat_error();
+}
+
+/*
  * See memcg_dirty_wb_spared(). From three quarters of the floor on, which is half
  * way between a limit and its background limit, the flusher makes room. Without
  * periodic writeback there would be none before that.
  */
 bool __memcg_dirty_wb_spared(struct bdi_writeback *wb)
 {
-	return dirty_writeback_interval && !memcg_dirty_is_shared(wb) &&
-	       memcg_dirty_below_floor(mem_cgroup_from_css(wb->memcg_css), 3, 4);
+	struct mem_cgroup *memcg;
+
+	if (!dirty_writeback_interval || memcg_dirty_is_shared(wb))
+		return false;
+	memcg = mem_cgroup_from_css(wb->memcg_css);
+	return memcg_dirty_below_floor(memcg, 3, 4) &&
+	       !memcg_dirty_serves_others(wb, memcg);
 }
 
 /* Close to a limit */

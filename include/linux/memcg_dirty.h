@@ -66,7 +66,7 @@ struct memcg_dirty_flow {
  * @writers: a bit for each task that checked the limit, in the same epochs
  * @largest: pages of the largest folio that was dirtied, in the same epochs
  * @done: pages whose writeback has completed, of the subtree
- * @passed: folios that writers may add and have not added yet
+ * @passed: folios that writers were let add of late
  * @pauses: how often writers of the subtree were paused
  * @paused_usec: for how long
  * @dirty: dirty pages of the subtree

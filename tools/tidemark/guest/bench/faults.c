@@ -3,7 +3,7 @@
  * What dirty limits cost those who take page faults and write: the loops of the
  * posting of 2010, "map a page of a file, touch it, unmap it", by one reader or
  * writer and by one on each CPU, in the root cgroup and in a child. Then two
- * loops that dirty pages for good: 1 MiB is written and cut off again, before
+ * loops that dirty pages for good: 1 MiB is written and truncated again, before
  * and after it has been written back.
  *
  *	bench.limit=BYTES	a dirty limit for the child
@@ -65,7 +65,7 @@ static const struct loop {
 } loops[] = {
 	{ "read fault",			read_fault,	FAULTS,	1 },
 	{ "write fault",		write_fault,	FAULTS,	1 },
-	{ "page written, cut off",	cancel,		10,	MIB / PAGE },
+	{ "page written, truncated",	cancel,		10,	MIB / PAGE },
 	{ "page written, written back",	write_back,	8,	MIB / PAGE },
 };
 #define FAULT_LOOPS 2
