@@ -103,6 +103,7 @@ void memcg_dirty_fold_all(struct mem_cgroup *memcg);
 unsigned long memcg_dirty_part(unsigned long nr_pages, unsigned long part,
 			       unsigned long whole);
 bool memcg_dirty_any_set(const struct mem_cgroup *memcg);
+bool memcg_dirty_path_set(struct mem_cgroup *memcg);
 unsigned long memcg_dirty_explicit(struct mem_cgroup *memcg);
 unsigned long memcg_dirty_room(struct mem_cgroup *memcg);
 unsigned long memcg_dirty_system_floor(void);

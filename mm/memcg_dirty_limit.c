@@ -61,8 +61,13 @@ bool memcg_dirty_any_set(const struct mem_cgroup *memcg)
 	       READ_ONCE(setting[MEMCG_DIRTY_BACKGROUND]) != MEMCG_DIRTY_UNSET;
 }
 
-/* Does @memcg or an ancestor have one? */
-static bool memcg_dirty_path_set(struct mem_cgroup *memcg)
+/**
+ * memcg_dirty_path_set - does a cgroup or an ancestor have a limit of its own?
+ * @memcg: the memory cgroup
+ *
+ * Return: %true if a limit or a background limit is set.
+ */
+bool memcg_dirty_path_set(struct mem_cgroup *memcg)
 {
 	while (memcg && !memcg_dirty_any_set(memcg))
 		memcg = parent_mem_cgroup(memcg);

@@ -677,6 +677,104 @@ out:
 	return ret;
 }
 
+#define QUEUE_LIMIT	MB(40L)
+#define QUEUE_RATE	4
+#define SETTLE_MS	3000
+#define SAMPLES		100
+
+/* Returns whether the limit is nearly used up. */
+static bool wait_queue_limit(const char *cgroup)
+{
+	int i;
+
+	for (i = 0; i < 300; i++) {
+		if (cg_dirty(cgroup) > QUEUE_LIMIT / 4 * 3)
+			return true;
+		sleep_ms(100);
+	}
+	ksft_print_msg("the writer does not fill its limit\n");
+	return false;
+}
+
+/*
+ * Of the pages of a limited cgroup, most stay dirty, where they delay no one, and
+ * few are in the disk's queue.
+ */
+static int test_queue(const char *root)
+{
+	struct writes endless = { .file = test_file };
+	char *cgroup = create_cgroup(root, "wb_queue");
+	int i, ret = KSFT_FAIL;
+	long queued = 0;
+	pid_t pid = 0;
+
+	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "40M"))
+		goto out;
+	slow_down(cgroup, QUEUE_RATE);
+	pid = cg_run_nowait(cgroup, do_writes, &endless);
+	if (!wait_queue_limit(cgroup))
+		goto out;
+	/* Until the rate is known. */
+	sleep_ms(SETTLE_MS);
+	for (i = 0; i < SAMPLES; i++) {
+		queued += dirty_stat(cgroup, "writeback ") / SAMPLES;
+		sleep_ms(20);
+	}
+	ksft_print_msg("%ld KiB queued\n", queued >> 10);
+	if (queued < QUEUE_LIMIT / 4)
+		ret = KSFT_PASS;
+out:
+	slow_down(cgroup, 0);
+	stop(pid);
+	remove_files();
+	destroy_cgroup(cgroup);
+	return ret;
+}
+
+static long file_size(const char *file)
+{
+	struct stat st;
+
+	return stat(file, &st) ? 0 : st.st_size;
+}
+
+/*
+ * Beside a writer without a limit, which fills the disk's queue, a limited one
+ * keeps its part of the disk.
+ */
+static int test_crowded_queue(const char *root)
+{
+	struct writes limited = { .file = test_file };
+	struct writes unlimited = { .file = other_file };
+	char *cgroup = create_cgroup(root, "wb_limited");
+	char *other = create_cgroup(root, "wb_unlimited");
+	pid_t pid = 0, other_pid = 0;
+	long before, other_before;
+	int ret = KSFT_FAIL;
+
+	if (!cgroup || !other || cg_write(cgroup, LIMIT_FILE, "40M"))
+		goto out;
+	pid = cg_run_nowait(cgroup, do_writes, &limited);
+	other_pid = cg_run_nowait(other, do_writes, &unlimited);
+	sleep_ms(2 * SETTLE_MS);
+	before = file_size(test_file);
+	other_before = file_size(other_file);
+	sleep_ms(2 * SETTLE_MS);
+	before = file_size(test_file) - before;
+	other_before = file_size(other_file) - other_before;
+	ksft_print_msg("%ld KiB with a limit, %ld KiB without\n", before >> 10,
+		       other_before >> 10);
+	if (before >= (before + other_before) / 8)
+		ret = KSFT_PASS;
+out:
+	stop(pid);
+	stop(other_pid);
+	remove_files();
+	destroy_cgroup(cgroup);
+	destroy_cgroup(other);
+	return ret;
+}
+
 #define T(x) { x, #x }
 static const struct {
 	int (*fn)(const char *root);
@@ -697,6 +795,8 @@ static const struct {
 	T(test_cpu_hotplug),
 	T(test_cycles),
 	T(test_tracepoints),
+	T(test_queue),
+	T(test_crowded_queue),
 };
 
 #undef T

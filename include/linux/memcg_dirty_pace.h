@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Dirty page limits: how much of a limited cgroup is in the disk's queue
+ */
+#ifndef _LINUX_MEMCG_DIRTY_PACE_H
+#define _LINUX_MEMCG_DIRTY_PACE_H
+
+#include <linux/memcg_dirty.h>
+
+long __memcg_dirty_pace(struct bdi_writeback *wb, long nr_pages, long least);
+
+/**
+ * memcg_dirty_pace - wait until the flusher of a limited cgroup may write more
+ * @wb: the flusher's bdi_writeback
+ * @nr_pages: pages that it is about to write, not for data integrity
+ * @least: pages that the filesystem wants to write at once, if there are as many
+ *
+ * Does nothing until the first limit.
+ *
+ * Context: may sleep, as long as the disk makes progress. The caller may hold
+ * I_SYNC of an inode.
+ *
+ * Return: how many pages to write at once, @nr_pages at most.
+ */
+static inline long memcg_dirty_pace(struct bdi_writeback *wb, long nr_pages,
+				    long least)
+{
+	if (!memcg_dirty_enabled())
+		return nr_pages;
+	return __memcg_dirty_pace(wb, nr_pages, least);
+}
+
+#endif /* _LINUX_MEMCG_DIRTY_PACE_H */
