@@ -13,6 +13,7 @@ from . import packages, run, scratch
 from .layout import REPOSITORY, Layout
 from .measure import headline, markdown, page, readme
 from .measure import results as benchmarks
+from .measure.catalogue import BENCHMARKS
 from .report import Failure, progress
 
 
@@ -32,6 +33,10 @@ def take(name: str, layout: Layout) -> list[Path]:
     if not kept and not scenario:
         raise Failure(f"nothing was measured on {name} yet: run `make run` or `make bench`")
     texts = {markdown.path(name, layout): markdown.document(name, kept, scenario)}
+    for benchmark in BENCHMARKS:
+        if benchmark.by_scene and benchmark.name in kept:
+            chart = page.trade_off(benchmark, kept[benchmark.name])
+            texts[layout.bases / name / f"{benchmark.name}.svg"] = page.draw([chart])[0]
     if name == bases.DEFAULT and scenario:
         path = layout.root / "README.md"
         texts[path] = readme.filled(path.read_text(), readme.parts(scenario, kept))

@@ -83,7 +83,8 @@ class Benchmark:
 
     Under icount, guest time counts instructions; otherwise the guest has a slow disk, and time
     is the host's. The headline is a pattern for the rows that the report plots. The reader of
-    the results may add columns to those of the variants.
+    the results may add columns to those of the variants. With many variants there is a table for
+    each scene, and one plot of all.
     """
 
     name: str
@@ -102,6 +103,7 @@ class Benchmark:
     tools: tuple[str, ...] = ()
     posting: Posting | None = None
     plotted: tuple[str, ...] = ()
+    by_scene: bool = False
     read: Callable[[str, str, Sequence[str]], Reading] = read_figures
 
     def of_base_alone(self) -> "Benchmark":

@@ -2,12 +2,13 @@
 """All benchmarks, in the order in which they run."""
 
 from ..report import Failure
-from . import controller, dirty, disks, life, thresholds, throttle
+from . import controller, dirty, disks, isolation, life, thresholds, throttle
 from .benchmark import Benchmark
 
 BENCHMARKS = (
     *dirty.BENCHMARKS,
     *life.BENCHMARKS,
+    *isolation.BENCHMARKS,
     *thresholds.BENCHMARKS,
     *disks.BENCHMARKS,
     *controller.BENCHMARKS,

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from .. import console, guest, process, programs, vm
@@ -131,8 +132,9 @@ def _measure(
     else:
         # Some of our kselftests need nothing that the unpatched kernel lacks.
         source = (kernels.patched or image).source
+        words = _words(benchmark, boot)
         machine = guest.slow_machine(
-            kernels.base, image, benchmark.program, _words(benchmark, boot), source=source
+            kernels.base, image, benchmark.program, words, partial(_add, benchmark), source=source
         )
         place = machine.initramfs.parent
     outcome = vm.run(machine, place / boot.log, TIMEOUT_SECONDS, lambda _: None)
@@ -143,6 +145,12 @@ def _measure(
             outcome.console[-20:],
         )
     return benchmark.read(boot.variant.name, boot.setting.name, outcome.results)
+
+
+def _add(benchmark: Benchmark, root: Path) -> None:
+    """A script is in every guest; a program is compiled for the benchmark's."""
+    if benchmark.program not in guest.SCRIPTS:
+        guest.build_program(f"bench/{benchmark.program}", root)
 
 
 def _words(benchmark: Benchmark, boot: _Boot) -> tuple[str, ...]:

@@ -37,6 +37,8 @@ def document(name: str, results: Mapping[str, Result], headline: Headline | None
             parts.append("Not measured yet.")
             continue
         rows = [row for row in result.rows if table.says_something(row, result.variants)]
+        if benchmark.by_scene:
+            rows = result.rows
         parts.append(_indented(table.heading(benchmark, result)))
         if rows:
             parts.append(_indented(table.table(benchmark, result, rows)))

@@ -5,10 +5,11 @@ import html
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from .. import process
-from . import spread, table
+from . import scenes, spread, table
 from .benchmark import Benchmark
 from .catalogue import BENCHMARKS
 from .results import Result
@@ -54,6 +55,8 @@ def _charts(benchmark: Benchmark, result: Result) -> Iterator[Chart]:
             "title": name,
             "curves": [{"variant": curve.variant, "points": curve.points} for curve in curves],
         }
+    if benchmark.by_scene:
+        yield trade_off(benchmark, result)
     if bars := _bars(benchmark, result):
         yield {"kind": "ratios", "title": benchmark.name, "bars": bars}
     rows = [
@@ -71,6 +74,35 @@ def _charts(benchmark: Benchmark, result: Result) -> Iterator[Chart]:
             "rows": rows,
             "variants": result.variants,
         }
+
+
+def trade_off(benchmark: Benchmark, result: Result) -> Chart:
+    """For each victim beside one writer, its p99 against the writer's rate: a point a variant."""
+    kinds = {pristine: _named(benchmark, pristine) for pristine in (True, False)}
+    panels = [
+        {
+            "title": name,
+            "points": [
+                {
+                    "variant": variant,
+                    "pristine": pristine,
+                    "rank": rank,
+                    "x": median(rows["writer"].values[variant]),
+                    "y": median(rows["p99"].values[variant]),
+                }
+                for pristine, names in kinds.items()
+                for rank, variant in enumerate(names)
+                if variant in rows["p99"].values
+            ],
+        }
+        for name, rows in scenes.of(result).items()
+        if name.endswith(", 1 writer")
+    ]
+    return {"kind": "trade_off", "title": benchmark.title, "panels": panels}
+
+
+def _named(benchmark: Benchmark, pristine: bool) -> list[str]:
+    return [variant.name for variant in benchmark.variants if variant.pristine == pristine]
 
 
 def _bars(benchmark: Benchmark, result: Result) -> list[Chart]:

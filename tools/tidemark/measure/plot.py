@@ -109,7 +109,43 @@ def _times(figure: ModuleType, chart: Chart) -> Sheet:
     return drawn
 
 
-DRAW = {"curves": _curves, "ratios": _ratios, "counts": _counts, "times": _times}
+PANELS = 3
+
+
+def _trade_off(figure: ModuleType, chart: Chart) -> Sheet:
+    """The panels, and the legend of all in the place after the last."""
+    panels = chart["panels"]
+    lines = len(panels) // PANELS + 1
+    sheet = figure.Figure(figsize=(WIDTH, 3 * lines), layout="constrained")
+    places = list(sheet.subplots(lines, PANELS).flat)
+    for panel, axes in zip(panels, places, strict=False):
+        for point in panel["points"]:
+            axes.plot(
+                point["x"],
+                point["y"],
+                "o" if point["pristine"] else "s",
+                color=f"C{point['rank']}",
+                label=point["variant"],
+            )
+        axes.set(title=panel["title"], yscale="log", ylabel="p99, ms", xlabel="writer, MB/s")
+        axes.set_xlim(left=0)
+    for axes in places[len(panels) :]:
+        axes.axis("off")
+    if panels:
+        handles, labels = places[0].get_legend_handles_labels()
+        places[len(panels)].legend(handles, labels, loc="center", fontsize=7)
+    sheet.suptitle(chart["title"])
+    drawn: Sheet = sheet
+    return drawn
+
+
+DRAW = {
+    "curves": _curves,
+    "ratios": _ratios,
+    "counts": _counts,
+    "times": _times,
+    "trade_off": _trade_off,
+}
 
 
 def _svg(sheet: Sheet) -> str:

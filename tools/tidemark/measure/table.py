@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from . import spread
+from . import scenes, spread
 from .benchmark import Benchmark
 from .results import Result, Row
 
@@ -33,6 +33,8 @@ def heading(benchmark: Benchmark, result: Result) -> str:
 
 def table(benchmark: Benchmark, result: Result, chosen: Sequence[Row] | None = None) -> str:
     """All rows, or those that were chosen."""
+    if benchmark.by_scene:
+        return scenes.table(result)
     rows = result.rows if chosen is None else chosen
     posting = benchmark.posting
     old = posting.figures if posting and any(row.name in posting.figures for row in rows) else {}
