@@ -2,9 +2,11 @@
 /*
  * A file that is sent once is not used twice: sendfile() in pieces smaller than
  * a folio marks the folio accessed once for each pass, and not for each piece.
+ * A file of one folio that is sent again and again is used each time.
  *
  * Makes an xfs in the current directory, because it has large folios. The
- * classic LRU shows what was accessed twice: it is active.
+ * classic LRU shows what was accessed twice: it is active, and a stream does not
+ * evict it.
  */
 #define _GNU_SOURCE
 
@@ -13,9 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../kselftest.h"
@@ -23,10 +27,14 @@
 #define LRU_GEN_FILE	"/sys/kernel/mm/lru_gen/enabled"
 #define IMAGE		"test_splice_accessed.img"
 #define PLACE		"test_splice_accessed.mnt"
+#define CGROUP		"/sys/fs/cgroup/test_splice_accessed"
 #define PIECE		65536L
+#define SMALL_FILES	200
 
 static const long image_bytes = 1L << 30;
 static const long file_bytes = 64L << 20;
+/* In it the small files find room beside a stream, and the stream does not. */
+static const char *const memory_max = "32M";
 
 /* Of the whole system, in KiB. */
 static long active_file(void)
@@ -96,6 +104,99 @@ static void test_passes(void)
 		       first, second);
 	ksft_test_result(first >= 0 && first < 10, "one pass leaves a file inactive\n");
 	ksft_test_result(second > 90, "a second pass makes it active\n");
+}
+
+static bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+	bool written = fd >= 0 && write(fd, text, strlen(text)) > 0;
+
+	close(fd);
+	return written;
+}
+
+/* Moves the caller into a cgroup of its own, with a limit. */
+static bool enter_cgroup(void)
+{
+	mkdir(CGROUP, 0755);
+	return write_text(CGROUP "/memory.max", memory_max) &&
+	       write_text(CGROUP "/cgroup.procs", "0");
+}
+
+static bool is_resident(int fd, long bytes)
+{
+	void *map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+	unsigned char resident = 0;
+
+	if (map == MAP_FAILED || mincore(map, bytes, &resident))
+		_exit(127);
+	munmap(map, bytes);
+	return resident & 1;
+}
+
+/* Like a web server, which keeps them open and has no position in them. */
+static void send_small(const int *fds, int out, long bytes)
+{
+	off_t pos;
+	int i;
+
+	for (i = 0; i < SMALL_FILES; i++) {
+		pos = 0;
+		if (sendfile(out, fds[i], &pos, bytes) != bytes)
+			_exit(127);
+	}
+}
+
+/*
+ * Runs in a child: sends files of a page three times, and then one that does
+ * not fit. Exits with the percentage of the small ones that are there still.
+ */
+static void send_small_beside_stream(void)
+{
+	const long page = sysconf(_SC_PAGE_SIZE);
+	int fds[SMALL_FILES], out = open("/dev/null", O_WRONLY);
+	int i, found = 0;
+	char path[64];
+
+	for (i = 0; i < SMALL_FILES; i++) {
+		snprintf(path, sizeof(path), PLACE "/small%d", i);
+		fds[i] = create(path, page);
+		if (fds[i] < 0)
+			_exit(127);
+	}
+	for (i = 0; i < 3; i++)
+		send_small(fds, out, page);
+	if (!send_once(PLACE "/stream"))
+		_exit(127);
+	for (i = 0; i < SMALL_FILES; i++)
+		found += is_resident(fds[i], page);
+	_exit(found * 100 / SMALL_FILES);
+}
+
+static void test_small_files(void)
+{
+	int fd = create(PLACE "/stream", file_bytes);
+	int status = 0;
+	pid_t pid;
+
+	close(fd);
+	pid = fork();
+	if (!pid) {
+		if (!enter_cgroup())
+			_exit(126);
+		send_small_beside_stream();
+	}
+	if (pid > 0)
+		waitpid(pid, &status, 0);
+	rmdir(CGROUP);
+	if (WEXITSTATUS(status) == 126) {
+		ksft_test_result_skip("no memory controller of cgroup v2\n");
+		return;
+	}
+	ksft_print_msg("of the small files, %d%% stay\n", WEXITSTATUS(status));
+	ksft_test_result(WIFEXITED(status) && WEXITSTATUS(status) >= 95 &&
+			 WEXITSTATUS(status) <= 100,
+			 "small files stay beside a stream\n");
 }
 
 static bool find_loop(char *loop, size_t size)
@@ -172,12 +273,14 @@ int main(void)
 	ksft_print_header();
 	if (geteuid())
 		ksft_exit_skip("needs root\n");
-	ksft_set_plan(2);
+	ksft_set_plan(3);
 	len = use_classic_lru(old, sizeof(old));
 	if (mount_xfs()) {
 		test_passes();
+		test_small_files();
 		umount(PLACE);
 	} else {
+		ksft_test_result_skip("no xfs\n");
 		ksft_test_result_skip("no xfs\n");
 		ksft_test_result_skip("no xfs\n");
 	}
