@@ -26,10 +26,20 @@
  * folio belongs to, where the kernel's own rule takes those of the cgroup whose
  * limit is to be kept: a cgroup has its ratio also in a reclaim from all.
  *
- * Reclaim scans both lists in proportion to their sizes, and of each at least a
- * folio. With a ratio below half, or with smaller folios on the active list than
- * on the other, less would be deactivated than can become active meanwhile; so
- * what is too much is scanned at once, up to a bit more than a large folio.
+ * Reclaim scans both lists in proportion to their sizes. With a ratio below the
+ * kernel's own share, less would be deactivated than can become active meanwhile:
+ * as many active pages are scanned as inactive ones then. With a ratio above it,
+ * the inactive list is shorter than without one, and would be scanned less, up
+ * to a priority at which anonymous memory goes as well: it is scanned as if it
+ * had its size of before. A few pages are never protected, so that reclaim has
+ * something to scan at any ratio.
+ *
+ * A ratio only chooses between file pages. What reclaim takes of anonymous
+ * memory follows from the refaults of file pages, the length of their inactive
+ * list, and whether active file pages have to be deactivated. So reclaim is
+ * shown these as they would be without a ratio: pages that are active above the
+ * kernel's own share count as inactive, and while a ratio protects less than that
+ * share, the refaults in question are taken for its doing.
  *
  *
  *		Multi-gen LRU
@@ -80,6 +90,7 @@
 #include <linux/active_ratio.h>
 #include <linux/cgroup.h>
 #include <linux/init.h>
+#include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/kstrtox.h>
 #include <linux/log2.h>
@@ -103,8 +114,11 @@
 /* At most so many folios are moved, or looked at, for one that asks. */
 #define ACTIVE_RATIO_BATCH	SWAP_CLUSTER_MAX
 
-/* Pages to deactivate at once: more than a folio has that may become active. */
-#define ACTIVE_RATIO_SCAN	((long)(512 + SWAP_CLUSTER_MAX))
+/* One in 64 file pages is not protected, at any ratio. */
+#define ACTIVE_RATIO_RESERVE_SHIFT	6
+
+/* How long a sum over cgroups is good for, in jiffies */
+#define ACTIVE_RATIO_PERIOD	(HZ / 10)
 
 DEFINE_STATIC_KEY_FALSE(active_ratio_key);
 
@@ -126,6 +140,82 @@ static s8 active_ratio_global __read_mostly = ACTIVE_RATIO_DEFAULT;
 static unsigned long active_ratio_share(unsigned long file, int ratio)
 {
 	return div_u64((u64)file * ratio, ACTIVE_RATIO_MAX);
+}
+
+/**
+ * active_ratio_protected - how many pages a ratio keeps from reclaim
+ * @file: file pages
+ * @ratio: in percent, 0 to 100
+ *
+ * Reclaim that may not touch anything would raise its priority until it takes
+ * anonymous memory, or the OOM killer comes; kswapd would give up.
+ *
+ * Return: the share in pages, but for those that are left to reclaim.
+ */
+static unsigned long active_ratio_protected(unsigned long file, int ratio)
+{
+	unsigned long reserve = max(file >> ACTIVE_RATIO_RESERVE_SHIFT,
+				    SWAP_CLUSTER_MAX);
+
+	return min(active_ratio_share(file, ratio), file - min(file, reserve));
+}
+
+/**
+ * active_ratio_own_share - how many pages the kernel's own rule keeps active
+ * @file: file pages
+ *
+ * Return: the most pages of which inactive_is_low() says that they leave enough
+ * inactive.
+ */
+static unsigned long active_ratio_own_share(unsigned long file)
+{
+	unsigned long gb = file >> (30 - PAGE_SHIFT);
+	unsigned long to_one = gb ? int_sqrt(10 * gb) : 1;
+
+	return file - DIV_ROUND_UP(file, to_one + 1);
+}
+
+/**
+ * active_ratio_above_own - active pages that the kernel's own rule would not keep
+ * @active: active file pages
+ * @inactive: inactive ones
+ *
+ * Return: a number of pages.
+ */
+static unsigned long active_ratio_above_own(unsigned long active,
+					    unsigned long inactive)
+{
+	return active - min(active, active_ratio_own_share(active + inactive));
+}
+
+/**
+ * active_ratio_to_scan - how many active pages to scan at once
+ * @nr: as many as reclaim asks for
+ * @excess: pages that are active above the ratio; not positive below it
+ *
+ * Return: at most twice @nr: one for each page that may become active while
+ * reclaim is scanning, and one to get back to the ratio.
+ */
+static unsigned long active_ratio_to_scan(unsigned long nr, long excess)
+{
+	return clamp(excess, 0L, 2 * (long)nr);
+}
+
+/**
+ * active_ratio_scan_inactive - share of a scan that goes to the inactive list
+ * @scan: pages of both lists that are to be scanned
+ * @inactive: inactive ones among them
+ * @file: file pages
+ *
+ * Return: @inactive, or the kernel's own share if that is more.
+ */
+static unsigned long active_ratio_scan_inactive(unsigned long scan,
+						unsigned long inactive,
+						unsigned long file)
+{
+	unsigned long own = file - active_ratio_own_share(file);
+
+	return file ? max(inactive, mult_frac(scan, own, file)) : inactive;
 }
 
 /**
@@ -220,7 +310,7 @@ static unsigned long active_ratio_target(struct lruvec *lruvec,
 	int ratio = active_ratio_of(lruvec);
 
 	return ratio == ACTIVE_RATIO_DEFAULT ? file :
-		active_ratio_share(file, ratio);
+		active_ratio_protected(file, ratio);
 }
 
 /* Classic LRU */
@@ -252,38 +342,180 @@ static long active_ratio_excess(struct lruvec *lruvec)
 /**
  * __active_ratio_deactivate - how many active file pages to scan at once
  * @lruvec: the lists, of one cgroup on one node
+ * @nr: as many as reclaim asks for
  *
  * Return: as many as are too many, within bounds.
  */
-unsigned long __active_ratio_deactivate(struct lruvec *lruvec)
+unsigned long __active_ratio_deactivate(struct lruvec *lruvec, unsigned long nr)
 {
-	return clamp(active_ratio_excess(lruvec), 0L, ACTIVE_RATIO_SCAN);
+	return active_ratio_to_scan(nr, active_ratio_excess(lruvec));
 }
 
 /**
- * __active_ratio_scan - have active file pages scanned if there are too many
+ * __active_ratio_scan - divide a scan of file pages between the two lists
  * @lruvec: lists that are held to a ratio
  * @nr: how many pages of each list are to be scanned
+ *
+ * The sum grows only by what is active above the ratio.
  */
 void __active_ratio_scan(struct lruvec *lruvec, unsigned long *nr)
 {
-	if (nr[LRU_INACTIVE_FILE] && active_ratio_excess(lruvec) > 0)
-		nr[LRU_ACTIVE_FILE] = max(nr[LRU_ACTIVE_FILE], 1UL);
+	unsigned long file = active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE) +
+			     active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
+	unsigned long scan = nr[LRU_INACTIVE_FILE] + nr[LRU_ACTIVE_FILE];
+	long excess = active_ratio_excess(lruvec);
+
+	nr[LRU_INACTIVE_FILE] =
+		active_ratio_scan_inactive(scan, nr[LRU_INACTIVE_FILE], file);
+	nr[LRU_ACTIVE_FILE] = scan - nr[LRU_INACTIVE_FILE];
+	if (excess > 0)
+		nr[LRU_ACTIVE_FILE] = max(nr[LRU_ACTIVE_FILE],
+					  min_t(unsigned long, excess,
+						nr[LRU_INACTIVE_FILE]));
 }
 
-/**
- * __active_ratio_exceeded_below - the same for a subtree of cgroups
- * @target: lists of the cgroup at its top
- *
- * Return: %true if the subtree has too many active file pages.
- */
-bool __active_ratio_exceeded_below(struct lruvec *target)
+/* Of a subtree that is held to a ratio at its top */
+static bool active_ratio_exceeded_below(struct lruvec *target)
 {
 	unsigned long active, inactive;
 
 	active = lruvec_page_state(target, NR_ACTIVE_FILE);
 	inactive = lruvec_page_state(target, NR_INACTIVE_FILE);
 	return active > active_ratio_target(target, active + inactive);
+}
+
+/* The sum over the cgroups that have a ratio, in one that has none. */
+static unsigned long active_ratio_sum_held(struct lruvec *target)
+{
+	struct pglist_data *pgdat = lruvec_pgdat(target);
+	struct mem_cgroup *root = lruvec_memcg(target);
+	struct mem_cgroup *memcg = NULL;
+	unsigned long active, inactive, sum = 0;
+	struct lruvec *lruvec;
+
+	while ((memcg = mem_cgroup_iter(root, memcg, NULL))) {
+		lruvec = mem_cgroup_lruvec(memcg, pgdat);
+		if (!__active_ratio_governs(lruvec))
+			continue;
+		active = active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE);
+		inactive = active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
+		sum += active_ratio_above_own(active, inactive);
+	}
+	return sum;
+}
+
+/*
+ * Reclaimers share the last sum, or each of their passes would visit all
+ * cgroups. If two make it at a time, either will do.
+ */
+static unsigned long active_ratio_held_below(struct lruvec *target)
+{
+	unsigned long then = READ_ONCE(target->active_ratio_held_at);
+
+	if (!time_in_range(jiffies, then, then + ACTIVE_RATIO_PERIOD)) {
+		WRITE_ONCE(target->active_ratio_held_at, jiffies);
+		WRITE_ONCE(target->active_ratio_held,
+			   active_ratio_sum_held(target));
+	}
+	return READ_ONCE(target->active_ratio_held);
+}
+
+/**
+ * __active_ratio_held - pages that are active because a ratio keeps them so
+ * @target: lists of the cgroup, or node, whose subtree is reclaimed from
+ *
+ * Context: may not be in an RCU read section.
+ * Return: a number of pages, a moment old where @target has no ratio.
+ */
+unsigned long __active_ratio_held(struct lruvec *target)
+{
+	unsigned long active, inactive;
+
+	if (!__active_ratio_governs(target))
+		return active_ratio_held_below(target);
+	active = lruvec_page_state(target, NR_ACTIVE_FILE);
+	inactive = lruvec_page_state(target, NR_INACTIVE_FILE);
+	return active_ratio_above_own(active, inactive);
+}
+
+/**
+ * __active_ratio_inactive_is_low - would inactive file pages be low without ratios?
+ * @target: lists of the cgroup, or node, whose subtree is reclaimed from
+ *
+ * Return: %true if they are low for the kernel's own rule, and not because a
+ * ratio keeps pages active.
+ */
+bool __active_ratio_inactive_is_low(struct lruvec *target)
+{
+	unsigned long active, inactive;
+
+	if (__active_ratio_governs(target))
+		return active_ratio_exceeded_below(target);
+	active = lruvec_page_state(target, NR_ACTIVE_FILE);
+	inactive = lruvec_page_state(target, NR_INACTIVE_FILE);
+	return active_ratio_above_own(active, inactive) >
+	       active_ratio_held_below(target);
+}
+
+/* Whether a ratio protects less than the kernel's own rule would. */
+static bool active_ratio_is_small(struct lruvec *lruvec)
+{
+	unsigned long file = active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE) +
+			     active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
+
+	return active_ratio_target(lruvec, file) < active_ratio_own_share(file);
+}
+
+/**
+ * __active_ratio_refault - count a refault of file pages as a ratio's doing
+ * @lruvec: lists that are held to a ratio, of the cgroup that has the pages
+ * @kind: the count of refaults that they were added to
+ * @nr_pages: how many
+ *
+ * Which of them would have stayed in memory without a ratio cannot be known.
+ * So all are taken for its doing if it protects less than the kernel would, and
+ * none if not.
+ *
+ * Context: the cgroup cannot go away.
+ * Return: %true if it is.
+ */
+bool __active_ratio_refault(struct lruvec *lruvec, enum active_ratio_refault kind,
+			    long nr_pages)
+{
+	if (!active_ratio_is_small(lruvec))
+		return false;
+	for (; lruvec; lruvec = parent_lruvec(lruvec))
+		atomic_long_add(nr_pages, &lruvec->file_refaults[kind].caused);
+	return true;
+}
+
+/**
+ * active_ratio_other_refaults - refaults of file pages that no ratio has caused
+ * @lruvec: the lists
+ * @kind: of which count of refaults
+ * @refaults: that count
+ *
+ * @refaults comes late from other CPUs, unlike the number of those that a ratio
+ * has caused. To take one for another time would make reclaim see new ones in
+ * each pass; so this only grows.
+ *
+ * Return: a count that is to be compared with an earlier one.
+ */
+unsigned long active_ratio_other_refaults(struct lruvec *lruvec,
+					  enum active_ratio_refault kind,
+					  unsigned long refaults)
+{
+	unsigned long caused, others, last;
+
+	caused = atomic_long_read(&lruvec->file_refaults[kind].caused);
+	if (!caused)
+		return refaults;
+	others = refaults - caused;
+	last = READ_ONCE(lruvec->file_refaults[kind].others);
+	if ((long)(others - last) <= 0)
+		return last;
+	WRITE_ONCE(lruvec->file_refaults[kind].others, others);
+	return others;
 }
 
 /**

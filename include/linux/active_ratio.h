@@ -14,13 +14,29 @@
 struct folio;
 struct mem_cgroup;
 
+/**
+ * enum active_ratio_refault - counts of refaults that a ratio has a part in
+ * @ACTIVE_RATIO_ACTIVATED: of file pages that became active
+ * @ACTIVE_RATIO_RESTORED: of those that had been active before their eviction
+ */
+enum active_ratio_refault {
+	ACTIVE_RATIO_ACTIVATED,
+	ACTIVE_RATIO_RESTORED,
+};
+
 #ifdef CONFIG_ACTIVE_RATIO
 
 DECLARE_STATIC_KEY_FALSE(active_ratio_key);
 
 bool __active_ratio_governs(struct lruvec *lruvec);
-unsigned long __active_ratio_deactivate(struct lruvec *lruvec);
-bool __active_ratio_exceeded_below(struct lruvec *target);
+unsigned long __active_ratio_deactivate(struct lruvec *lruvec, unsigned long nr);
+bool __active_ratio_inactive_is_low(struct lruvec *target);
+unsigned long __active_ratio_held(struct lruvec *target);
+bool __active_ratio_refault(struct lruvec *lruvec, enum active_ratio_refault kind,
+			    long nr_pages);
+unsigned long active_ratio_other_refaults(struct lruvec *lruvec,
+					  enum active_ratio_refault kind,
+					  unsigned long refaults);
 void __active_ratio_scan(struct lruvec *lruvec, unsigned long *nr);
 struct lruvec *__active_ratio_eviction_lruvec(struct lruvec *target,
 					      struct folio *folio);
@@ -44,17 +60,19 @@ static inline bool active_ratio_governs(struct lruvec *lruvec, bool file)
  * @lruvec: the lists
  * @file: those of file pages, rather than anonymous ones
  * @force: reclaim has failed without deactivating
- * @otherwise: what the kernel's own rule says, in pages
+ * @may: the kernel's own rule lets them be deactivated
+ * @nr: as many as reclaim asks for
  *
- * Return: with a ratio, as many as there are above it, within bounds.
+ * Return: with a ratio, as many as there are above it, within bounds; else @nr
+ * or nothing.
  */
 static inline unsigned long active_ratio_deactivate(struct lruvec *lruvec,
 						    bool file, bool force,
-						    unsigned long otherwise)
+						    bool may, unsigned long nr)
 {
 	if (force || !active_ratio_governs(lruvec, file))
-		return otherwise;
-	return __active_ratio_deactivate(lruvec);
+		return may ? nr : 0;
+	return __active_ratio_deactivate(lruvec, nr);
 }
 
 /**
@@ -62,19 +80,50 @@ static inline unsigned long active_ratio_deactivate(struct lruvec *lruvec,
  * @target: lists of the cgroup, or node, whose subtree is reclaimed from
  * @otherwise: what the kernel's own rule says
  *
- * Return: with a ratio, whether more of the subtree's file pages are active
- * than it protects.
+ * Return: with ratios, %false as well if it is for them that it says so.
  */
 static inline bool active_ratio_inactive_is_low(struct lruvec *target,
 						bool otherwise)
 {
-	if (!active_ratio_governs(target, true))
+	if (!otherwise || !static_branch_unlikely(&active_ratio_key))
 		return otherwise;
-	return __active_ratio_exceeded_below(target);
+	return __active_ratio_inactive_is_low(target);
 }
 
 /**
- * active_ratio_scan - have active file pages scanned if there are too many
+ * active_ratio_inactive - inactive file pages, as many as without ratios
+ * @target: lists of the cgroup, or node, whose subtree is reclaimed from
+ * @inactive: as many as there are
+ *
+ * Return: with ratios, @inactive and those that they keep active.
+ */
+static inline unsigned long active_ratio_inactive(struct lruvec *target,
+						  unsigned long inactive)
+{
+	if (!static_branch_unlikely(&active_ratio_key))
+		return inactive;
+	return inactive + __active_ratio_held(target);
+}
+
+/**
+ * active_ratio_refault - is a refault the doing of a ratio?
+ * @lruvec: lists of the cgroup that has the pages
+ * @file: they are file pages
+ * @kind: the count of refaults that they are added to
+ * @nr_pages: how many
+ *
+ * Return: %true if it is not to count for how much anonymous memory is reclaimed.
+ */
+static inline bool active_ratio_refault(struct lruvec *lruvec, bool file,
+					enum active_ratio_refault kind,
+					long nr_pages)
+{
+	return active_ratio_governs(lruvec, file) &&
+	       __active_ratio_refault(lruvec, kind, nr_pages);
+}
+
+/**
+ * active_ratio_scan - divide a scan of file pages between the two lists
  * @lruvec: the lists
  * @nr: how many pages of each list are to be scanned
  */
@@ -123,15 +172,36 @@ static inline bool active_ratio_governs(struct lruvec *lruvec, bool file)
 
 static inline unsigned long active_ratio_deactivate(struct lruvec *lruvec,
 						    bool file, bool force,
-						    unsigned long otherwise)
+						    bool may, unsigned long nr)
 {
-	return otherwise;
+	return may ? nr : 0;
 }
 
 static inline bool active_ratio_inactive_is_low(struct lruvec *target,
 						bool otherwise)
 {
 	return otherwise;
+}
+
+static inline unsigned long active_ratio_inactive(struct lruvec *target,
+						  unsigned long inactive)
+{
+	return inactive;
+}
+
+static inline bool active_ratio_refault(struct lruvec *lruvec, bool file,
+					enum active_ratio_refault kind,
+					long nr_pages)
+{
+	return false;
+}
+
+static inline unsigned long
+active_ratio_other_refaults(struct lruvec *lruvec,
+			    enum active_ratio_refault kind,
+			    unsigned long refaults)
+{
+	return refaults;
 }
 
 static inline void active_ratio_scan(struct lruvec *lruvec, unsigned long *nr)

@@ -6,6 +6,7 @@
  */
 #include <kunit/test.h>
 #include <linux/limits.h>
+#include <linux/sizes.h>
 
 struct active_ratio_share_case {
 	unsigned long file;
@@ -63,6 +64,110 @@ static void active_ratio_test_share_grows(struct kunit *test)
 		last = share;
 	}
 	KUNIT_EXPECT_EQ(test, last, 12345UL);
+}
+
+/* At any ratio and size, reclaim has something left that it may take. */
+static void active_ratio_test_reserve(struct kunit *test)
+{
+	unsigned long file, left;
+	int ratio;
+
+	KUNIT_EXPECT_EQ(test, active_ratio_protected(1000, 50), 500UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_protected(64000, 98), 62720UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_protected(64000, 99), 63000UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_protected(64000, 100), 63000UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_protected(33, 100), 1UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_protected(0, 100), 0UL);
+	for (file = 1; file <= 1UL << 24; file <<= 1) {
+		for (ratio = 0; ratio <= ACTIVE_RATIO_MAX; ratio++) {
+			left = file - active_ratio_protected(file, ratio);
+			KUNIT_EXPECT_GE(test, left,
+					min(file, SWAP_CLUSTER_MAX));
+			KUNIT_EXPECT_GE(test, left, file >> 6);
+		}
+	}
+}
+
+/* What inactive_is_low() says of so many pages */
+static bool active_ratio_low(unsigned long active, unsigned long file)
+{
+	unsigned long gb = file >> (30 - PAGE_SHIFT);
+
+	return (file - active) * (gb ? int_sqrt(10 * gb) : 1) < active;
+}
+
+static void active_ratio_test_own_share(struct kunit *test)
+{
+	static const unsigned long files[] = {
+		0, 1, 2, 3, 1000, 1001, SZ_1G >> PAGE_SHIFT,
+		10UL * (SZ_1G >> PAGE_SHIFT), 100UL * (SZ_1G >> PAGE_SHIFT),
+	};
+	unsigned long share;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		share = active_ratio_own_share(files[i]);
+		KUNIT_EXPECT_FALSE_MSG(test, active_ratio_low(share, files[i]),
+				       "%lu of %lu", share, files[i]);
+		if (files[i])
+			KUNIT_EXPECT_TRUE_MSG(test,
+					      active_ratio_low(share + 1, files[i]),
+					      "%lu of %lu", share, files[i]);
+	}
+	KUNIT_EXPECT_EQ(test, active_ratio_above_own(700, 300), 200UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_above_own(500, 500), 0UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_above_own(0, 0), 0UL);
+}
+
+/* The request, and as much again to get back to the ratio */
+static void active_ratio_test_to_scan(struct kunit *test)
+{
+	unsigned long nr;
+	long excess;
+
+	KUNIT_EXPECT_EQ(test, active_ratio_to_scan(32, -100), 0UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_to_scan(32, 0), 0UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_to_scan(32, 1), 1UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_to_scan(32, 50), 50UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_to_scan(32, 544), 64UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_to_scan(0, 544), 0UL);
+	for (nr = 1; nr <= SWAP_CLUSTER_MAX; nr++)
+		for (excess = -1000; excess <= 100000; excess += 250)
+			KUNIT_EXPECT_LE(test, active_ratio_to_scan(nr, excess),
+					2 * nr);
+}
+
+static void active_ratio_test_scan_inactive(struct kunit *test)
+{
+	/* a short list is scanned as if it had the kernel's own share */
+	KUNIT_EXPECT_EQ(test, active_ratio_scan_inactive(100, 2, 10000), 50UL);
+	/* a longer one as it is */
+	KUNIT_EXPECT_EQ(test, active_ratio_scan_inactive(100, 90, 10000), 90UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_scan_inactive(0, 0, 10000), 0UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_scan_inactive(0, 0, 0), 0UL);
+	/* never more than both lists, of which something stays for the other */
+	KUNIT_EXPECT_EQ(test, active_ratio_scan_inactive(1, 0, 1), 1UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_scan_inactive(1, 0, 1000), 0UL);
+	KUNIT_EXPECT_LT(test, active_ratio_scan_inactive(100, 0, 10000000), 50UL);
+}
+
+/* A count that comes late is no new refault; a refault of another cause is. */
+static void active_ratio_test_refaults(struct kunit *test)
+{
+	struct lruvec *lruvec = kunit_kzalloc(test, sizeof(*lruvec), GFP_KERNEL);
+	const int kind = ACTIVE_RATIO_ACTIVATED;
+	atomic_long_t *caused;
+
+	KUNIT_ASSERT_NOT_NULL(test, lruvec);
+	caused = &lruvec->file_refaults[kind].caused;
+	KUNIT_EXPECT_EQ(test, active_ratio_other_refaults(lruvec, kind, 10), 10UL);
+	atomic_long_add(5, caused);
+	KUNIT_EXPECT_EQ(test, active_ratio_other_refaults(lruvec, kind, 15), 10UL);
+	atomic_long_add(40, caused);
+	KUNIT_EXPECT_EQ(test, active_ratio_other_refaults(lruvec, kind, 15), 10UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_other_refaults(lruvec, kind, 55), 10UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_other_refaults(lruvec, kind, 56), 11UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_other_refaults(lruvec, kind, 50), 11UL);
 }
 
 static void active_ratio_test_order(struct kunit *test)
@@ -139,6 +244,11 @@ static void active_ratio_test_parse(struct kunit *test)
 static struct kunit_case active_ratio_cases[] = {
 	KUNIT_CASE(active_ratio_test_share),
 	KUNIT_CASE(active_ratio_test_share_grows),
+	KUNIT_CASE(active_ratio_test_reserve),
+	KUNIT_CASE(active_ratio_test_own_share),
+	KUNIT_CASE(active_ratio_test_to_scan),
+	KUNIT_CASE(active_ratio_test_scan_inactive),
+	KUNIT_CASE(active_ratio_test_refaults),
 	KUNIT_CASE(active_ratio_test_order),
 	KUNIT_CASE(active_ratio_test_distance),
 #ifdef CONFIG_MEMCG

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/swap.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -32,6 +33,8 @@
 #define NOT_KEPT	85
 /* By so much two runs with the same ratio may differ on a busy machine. */
 #define NOISE	15
+/* By so many pages, what is reclaimed of anonymous memory may differ. */
+#define ANON_NOISE	1024
 
 static const char *const set_file = "test_active_ratio_set.tmp";
 static const char *const stream_file = "test_active_ratio_stream.tmp";
@@ -42,7 +45,7 @@ static const char *const stream_file = "test_active_ratio_stream.tmp";
  * then taken for another time.
  */
 static const long set_bytes = MB(24);
-static const long stream_bytes = MB(768);
+static const long stream_bytes = MB(1024);
 static const long stream_step = MB(48);
 static const long memory_max = MB(64);
 
@@ -575,6 +578,214 @@ out:
 	return ret;
 }
 
+/*
+ * Anonymous memory that is in use in each round, and some of which each round
+ * uses a tenth. With a set and a stream beside it, the limit leaves upstream's
+ * rule enough file pages to keep the set. If every few rounds it is another set,
+ * upstream's rule takes anonymous memory as well for a while.
+ */
+static const char *const swap_file = "test_active_ratio_swap.tmp";
+static const long swap_bytes = MB(128);
+static const long hot_bytes = MB(30);
+static const long cool_bytes = MB(20);
+static const int cool_rounds = 10;
+static const long anon_set_bytes = MB(30);
+static const int anon_rounds = 20;
+static const long anon_stream_step = MB(32);
+static const long anon_memory_max = MB(128);
+
+/* Anonymous pages that were scanned and written to swap, since boot */
+struct anon_reclaim {
+	long scanned;
+	long swapped;
+};
+
+/* In memory that the test shares with the task in the cgroup */
+struct anon_load {
+	int set_rounds;			/* how long a set is in use */
+	struct anon_reclaim reclaim;	/* when it is steady */
+};
+
+static long vmstat(const char *key)
+{
+	FILE *file = fopen("/proc/vmstat", "r");
+	long value, found = -1;
+	char line[128];
+
+	if (!file)
+		return -1;
+	while (found < 0 && fgets(line, sizeof(line), file))
+		if (!strncmp(line, key, strlen(key)) &&
+		    sscanf(line + strlen(key), " %ld", &value) == 1)
+			found = value;
+	fclose(file);
+	return found;
+}
+
+static struct anon_reclaim anon_reclaim_now(void)
+{
+	return (struct anon_reclaim){
+		.scanned = vmstat("pgscan_anon"),
+		.swapped = vmstat("pswpout"),
+	};
+}
+
+static struct anon_reclaim anon_reclaim_since(struct anon_reclaim then)
+{
+	struct anon_reclaim now = anon_reclaim_now();
+
+	now.scanned -= then.scanned;
+	now.swapped -= then.swapped;
+	return now;
+}
+
+/* As mkswap(8) writes it: the name is at the end of the first page. */
+static bool make_swap_file(void)
+{
+	const long page = sysconf(_SC_PAGE_SIZE);
+	const unsigned int header[] = { 1, swap_bytes / page - 1 };
+	bool made;
+	int fd;
+
+	unlink(swap_file);
+	fd = open(swap_file, O_RDWR | O_CREAT | O_EXCL, 0600);
+	made = fd >= 0 && !posix_fallocate(fd, 0, swap_bytes) &&
+	       pwrite(fd, header, sizeof(header), 1024) == sizeof(header) &&
+	       pwrite(fd, "SWAPSPACE2", 10, page - 10) == 10 && !fsync(fd);
+	close(fd);
+	return made;
+}
+
+/* No two pages are the same, or the kernel might not write them to swap. */
+static void use_anon(long *anon, long bytes)
+{
+	long i, step = sysconf(_SC_PAGE_SIZE) / sizeof(*anon);
+
+	for (i = 0; i < bytes / (long)sizeof(*anon); i += step)
+		anon[i] = (long)&anon[i];
+}
+
+static bool lru_gen_is_enabled(void)
+{
+	char enabled[32];
+
+	return read_text(LRU_GEN_FILE, enabled, sizeof(enabled)) > 0 &&
+	       strtol(enabled, NULL, 16) & 1;
+}
+
+static void use_all(char *anon, int set, int stream, int round, int set_rounds)
+{
+	const long part = cool_bytes / cool_rounds;
+
+	use_anon((long *)anon, hot_bytes);
+	use_anon((long *)(anon + hot_bytes + round % cool_rounds * part), part);
+	read_range(set, round / set_rounds * anon_set_bytes, anon_set_bytes);
+	read_range(stream, round * anon_stream_step, anon_stream_step);
+}
+
+/*
+ * Runs in the cgroup: uses the anonymous memory, the set, and a piece of the
+ * stream, over and over. Stores in @arg what was reclaimed of the first.
+ */
+static int use_anon_beside_stream(const char *cgroup, void *arg)
+{
+	int set = open(set_file, O_RDONLY), stream = open(stream_file, O_RDONLY);
+	const bool ages = lru_gen_is_enabled();
+	struct anon_reclaim then = {};
+	struct anon_load *load = arg;
+	const int warm = 4;
+	char *anon;
+	int i;
+
+	anon = mmap(NULL, hot_bytes + cool_bytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (set < 0 || stream < 0 || anon == MAP_FAILED)
+		return 127;
+	madvise(anon, hot_bytes + cool_bytes, MADV_NOHUGEPAGE);
+	use_anon((long *)anon, hot_bytes + cool_bytes);
+	for (i = 0; i < anon_rounds; i++) {
+		if (i == warm)
+			then = anon_reclaim_now();
+		use_all(anon, set, stream, i, load->set_rounds);
+		if (ages && i % 2)
+			age(cgroup);
+	}
+	load->reclaim = anon_reclaim_since(then);
+	return 0;
+}
+
+static bool measure_anon_reclaim(const char *root, char *ratio,
+				 struct anon_load *load)
+{
+	char *cgroup = create_bounded(root, "ratio_anon", ratio);
+	bool done;
+
+	done = cgroup && !make_sparse(set_file, stream_bytes) &&
+	       !make_sparse(stream_file, stream_bytes) &&
+	       !cg_write_numeric(cgroup, "memory.max", anon_memory_max) &&
+	       !cg_run(cgroup, use_anon_beside_stream, load);
+	destroy_cgroup(cgroup);
+	ksft_print_msg("ratio %s: %ld anonymous pages scanned, %ld swapped out\n",
+		       ratio, load->reclaim.scanned, load->reclaim.swapped);
+	return done;
+}
+
+static bool is_within(long pages, long reference)
+{
+	return pages <= reference + reference / 2 + ANON_NOISE;
+}
+
+/* A load with which upstream's rule scans nothing would show nothing. */
+static int compare_anon_reclaim(const char *root, struct anon_load *load)
+{
+	static char *const ratios[] = { "0", "10", "25", "50", "100" };
+	struct anon_reclaim reference;
+	int i, ret = KSFT_PASS;
+
+	if (!measure_anon_reclaim(root, "default", load))
+		return KSFT_FAIL;
+	reference = load->reclaim;
+	if (load->set_rounds < anon_rounds && !reference.scanned)
+		return KSFT_FAIL;
+	for (i = 0; i < ARRAY_SIZE(ratios); i++)
+		if (!measure_anon_reclaim(root, ratios[i], load) ||
+		    !is_within(load->reclaim.scanned, reference.scanned) ||
+		    !is_within(load->reclaim.swapped, reference.swapped))
+			ret = KSFT_FAIL;
+	return ret;
+}
+
+static int test_anon_with(const char *root, int set_rounds)
+{
+	struct anon_load *load;
+	int ret = KSFT_FAIL;
+
+	if (!make_swap_file() || swapon(swap_file, 0)) {
+		unlink(swap_file);
+		return KSFT_SKIP;
+	}
+	load = mmap(NULL, sizeof(*load), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (load != MAP_FAILED) {
+		load->set_rounds = set_rounds;
+		ret = compare_anon_reclaim(root, load);
+	}
+	swapoff(swap_file);
+	unlink(swap_file);
+	return ret;
+}
+
+/* A ratio may change which file pages are reclaimed, and nothing else. */
+static int test_anon(const char *root)
+{
+	return test_anon_with(root, anon_rounds);
+}
+
+static int test_anon_new_sets(const char *root)
+{
+	return test_anon_with(root, 4);
+}
+
 /* Where tests run: once, on either LRU, or on one alone. */
 enum where { ONCE, EITHER_LRU, CLASSIC_LRU, LRU_GEN };
 
@@ -590,6 +801,8 @@ static const struct {
 	{ "test_effect", test_effect, EITHER_LRU },
 	{ "test_inheritance", test_inheritance, EITHER_LRU },
 	{ "test_share", test_share, EITHER_LRU },
+	{ "test_anon", test_anon, EITHER_LRU },
+	{ "test_anon_new_sets", test_anon_new_sets, EITHER_LRU },
 	{ "test_lru_switch", test_lru_switch, EITHER_LRU },
 	{ "test_removed", test_removed, CLASSIC_LRU },
 	{ "test_mapped", test_mapped, LRU_GEN },
