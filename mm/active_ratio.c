@@ -356,7 +356,7 @@ unsigned long __active_ratio_deactivate(struct lruvec *lruvec, unsigned long nr)
  * @lruvec: lists that are held to a ratio
  * @nr: how many pages of each list are to be scanned
  *
- * The sum grows only by what is active above the ratio.
+ * The sum grows only by the pages that are active above the ratio.
  */
 void __active_ratio_scan(struct lruvec *lruvec, unsigned long *nr)
 {

@@ -88,7 +88,7 @@ static void active_ratio_test_reserve(struct kunit *test)
 	}
 }
 
-/* What inactive_is_low() says of so many pages */
+/* The answer of inactive_is_low() for so many pages */
 static bool active_ratio_low(unsigned long active, unsigned long file)
 {
 	unsigned long gb = file >> (30 - PAGE_SHIFT);

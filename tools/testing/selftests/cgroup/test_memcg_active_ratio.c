@@ -608,7 +608,7 @@ struct anon_load {
 	struct anon_reclaim reclaim;	/* when it is steady */
 };
 
-static long vmstat(const char *key)
+static long vm_event(const char *key)
 {
 	FILE *file = fopen("/proc/vmstat", "r");
 	long value, found = -1;
@@ -627,8 +627,8 @@ static long vmstat(const char *key)
 static struct anon_reclaim anon_reclaim_now(void)
 {
 	return (struct anon_reclaim){
-		.scanned = vmstat("pgscan_anon"),
-		.swapped = vmstat("pswpout"),
+		.scanned = vm_event("pgscan_anon"),
+		.swapped = vm_event("pswpout"),
 	};
 }
 
