@@ -33,7 +33,7 @@
 #define NOT_KEPT	85
 /* By so much two runs with the same ratio may differ on a busy machine. */
 #define NOISE	15
-/* By so many pages, what is reclaimed of anonymous memory may differ. */
+/* By so many pages, the reclaim of anonymous memory may differ. */
 #define ANON_NOISE	2048
 /* A reclaimer that raises its priority scans thousands, once in many runs. */
 #define ANON_RUNS	3
@@ -602,7 +602,7 @@ struct anon_reclaim {
 	long swapped;
 };
 
-/* In memory that the test shares with the task in the cgroup */
+/* Shared with the task in the cgroup */
 struct anon_load {
 	int set_rounds;			/* how long a set is in use */
 	struct anon_reclaim reclaim;	/* when it is steady */
@@ -687,7 +687,7 @@ static void use_all(char *anon, int set, int stream, int round, int set_rounds)
 
 /*
  * Runs in the cgroup: uses the anonymous memory, the set, and a piece of the
- * stream, over and over. Stores in @arg what was reclaimed of the first.
+ * stream, over and over. Stores in @arg how much of the first was reclaimed.
  */
 static int use_anon_beside_stream(const char *cgroup, void *arg)
 {
@@ -788,7 +788,7 @@ static int test_anon_with(const char *root, int set_rounds)
 	return ret;
 }
 
-/* A ratio may change which file pages are reclaimed, and nothing else. */
+/* A ratio chooses between file pages alone. */
 static int test_anon(const char *root)
 {
 	return test_anon_with(root, anon_rounds);
