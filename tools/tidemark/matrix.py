@@ -41,6 +41,7 @@ DIVISION = re.compile(r"^(\S+): +U (__u?(?:div|mod|divmod)di[34])$", re.M)
 LIMIT = "MEMCG_DIRTY_LIMIT"
 THRESHOLD = "MEMCG_FLUSH_THRESHOLD"
 HIGH = "MEMCG_HIGH_WAIT"
+MAX = "MEMCG_MAX_WAIT"
 # Its suite makes up a node.
 NODES = "WATERMARK_WAIT_KUNIT_TEST"
 # Cgroup files that prove that an option works. They need the memory controller.
@@ -62,7 +63,7 @@ class Variant:
 
 # Where an option can be off, the guest's configuration covers the other case.
 VARIANTS = {
-    "memcg-n": Variant({"MEMCG": "n"}, (LIMIT, THRESHOLD, HIGH)),
+    "memcg-n": Variant({"MEMCG": "n"}, (LIMIT, THRESHOLD, HIGH, MAX)),
     "cgroup-writeback-n": Variant({"BLK_CGROUP": "n"}, (LIMIT,)),
     "memcg-v1-n": Variant({"MEMCG_V1": "n"}),
     "smp-n": Variant({"SMP": "n"}, (NODES,)),

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fresh counts of a memory cgroup's dirty pages for balance_dirty_pages()
+ *
+ * balance_dirty_pages() holds the writers of a memory cgroup to the cgroup's share
+ * of vm.dirty_ratio. It counts the dirty pages by the cgroup's statistics, which
+ * are flushed every 2 s, or when the cgroup reclaims. In between, the count may
+ * be wrong in both directions:
+ *
+ *	too low		The writer is not paused, and fills the cgroup with dirty
+ *			pages up to memory.max. Reclaim finds no page to free.
+ *	too high	The writer is paused, although its pages are written.
+ *			Asleep, it does not reclaim, so the count stays for 2 s.
+ *
+ * So the statistics of the cgroup are flushed
+ *
+ *	- before a writer is paused, and during the pauses, and
+ *	- if the writer is not to be paused, but the counters of its flusher, which
+ *	  need no flush, say that more pages are dirty than that allows.
+ *
+ * The decision follows from the statistics alone: a flusher also counts pages of its
+ * inodes that are charged to other cgroups.
+ *
+ * A flush takes a lock, that of all cgroups on some bases, and time that grows with
+ * the number of CPUs. So there is at most one for each cgroup in an interval: a
+ * tick where the count is too low, since much may be written in a short time, and
+ * 50 ms where it may be too high.
+ */
+
+#include <linux/atomic.h>
+#include <linux/backing-dev.h>
+#include <linux/hash.h>
+#include <linux/jiffies.h>
+#include <linux/memcg_fresh.h>
+#include <linux/memcontrol.h>
+
+#define MEMCG_FRESH_BITS		8
+#define MEMCG_FRESH_LOW_INTERVAL	1
+#define MEMCG_FRESH_HIGH_INTERVAL	DIV_ROUND_UP(HZ, 20)
+
+/* When the statistics were last flushed here, in jiffies; hashed by the cgroup. */
+static unsigned long memcg_fresh_flushed[1 << MEMCG_FRESH_BITS];
+
+/*
+ * May the caller flush at @now, after others have done so at @flushed? Both and
+ * @interval are in jiffies.
+ */
+static bool memcg_fresh_claim(unsigned long *flushed, unsigned long now,
+			      unsigned long interval)
+{
+	unsigned long last = READ_ONCE(*flushed);
+
+	return now - last >= interval && cmpxchg(flushed, last, now) == last;
+}
+
+/*
+ * After how many jiffies the count of @dirty pages is too old; 0 if it does not
+ * matter. A writer with that count would be paused unless @freerun, and with
+ * @wb_dirty pages if those are more than @ceiling.
+ */
+static unsigned long memcg_fresh_interval(bool freerun, unsigned long dirty,
+					  unsigned long wb_dirty,
+					  unsigned long ceiling)
+{
+	if (wb_dirty > dirty && wb_dirty > ceiling)
+		return MEMCG_FRESH_LOW_INTERVAL;
+	return freerun ? 0 : MEMCG_FRESH_HIGH_INTERVAL;
+}
+
+/**
+ * memcg_fresh_flush - flush the statistics by which a writer is to be paused
+ * @wb: the flusher of the pages, which is that of a memory cgroup
+ * @freerun: the writer is not to be paused
+ * @dirty: the cgroup's dirty pages, as its statistics have them
+ * @ceiling: up to how many of them a writer is not paused
+ *
+ * Context: may sleep.
+ * Return: true if the statistics were flushed, and have to be read again.
+ */
+bool memcg_fresh_flush(struct bdi_writeback *wb, bool freerun,
+		       unsigned long dirty, unsigned long ceiling)
+{
+	struct mem_cgroup *memcg = mem_cgroup_from_css(wb->memcg_css);
+	unsigned long wb_dirty = wb_stat(wb, WB_RECLAIMABLE) +
+				 wb_stat(wb, WB_WRITEBACK);
+	unsigned long interval = memcg_fresh_interval(freerun, dirty, wb_dirty,
+						      ceiling);
+	unsigned long *flushed =
+		&memcg_fresh_flushed[hash_ptr(memcg, MEMCG_FRESH_BITS)];
+
+	if (!interval || !memcg_fresh_claim(flushed, jiffies, interval))
+		return false;
+	memcg_flush_stats_now(memcg);
+	return true;
+}
+
+#ifdef CONFIG_MEMCG_DIRTY_LIMIT_KUNIT_TEST
+#include "tests/memcg_fresh_kunit.c"
+#endif

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Charges that wait for writeback before the OOM killer is called
+ *
+ * A task that charges a page to a cgroup at memory.max reclaims there. Reclaim does
+ * not wait for pages that are dirty or under writeback: it leaves them for later.
+ * If all file pages are, it frees none, and after 16 attempts, which may be over
+ * within milliseconds, the OOM killer is called. A while later the disk has written
+ * them.
+ *
+ * So a charge for which reclaim has freed nothing sleeps until the cgroup at the
+ * limit, with its descendants, has had a batch of pages written. It wakes the
+ * flushers first if what is under writeback is less than that. Then it makes the next
+ * of its 16 attempts: their number is as without. A charge sleeps for 2 s at most
+ * in all, so that a disk that does not write gets it to the OOM killer after all.
+ *
+ *	task				end of writeback
+ *
+ *	memcg_max_nr_waiters++
+ *	on the queue of the level	NR_WRITEBACK -= nr
+ *	pages = NR_WRITEBACK + dirty	if (memcg_max_nr_waiters)
+ *	if (pages) sleep			needed -= nr, wake at 0
+ *
+ * Pages wake the first waiter that they suffice for, in the order in which the tasks
+ * came; those that it does not need count for the next. So there is one wake-up for
+ * each batch. A waiter whose pages are not written, because they were truncated, or
+ * because those before it took the last ones, counts what is left every 100 ms. So
+ * does one whose wake-up was lost: the end of writeback has no barrier between the
+ * two steps above, which every page would pay for.
+ *
+ * Room below memory.max, by an uncharge or a higher limit, ends the sleep as well:
+ * see mm/memcg_wait.c.
+ *
+ * What keeps this from a deadlock
+ *
+ *	The task may hold locks: that of the inode it writes to, mmap_lock, or in
+ *	the case of GFP_NOFS those of a file system. A flusher may need these, and
+ *	the pages that are waited for may belong to a file system whose server is
+ *	a process in the same cgroup. So
+ *
+ *	- all sleeps have a bound, 2 s, or 100 ms without __GFP_FS;
+ *	- a task in a transaction, or in a scope of memalloc_nofs_save() or
+ *	  memalloc_noio_save(), or with PR_SET_IO_FLUSHER, as a server of FUSE
+ *	  should have it, does not sleep, and neither does a kernel thread;
+ *	- a task that dies does not sleep, and a fatal signal ends the sleep. A task
+ *	  that the OOM killer has chosen is never waited for here: the reaper frees
+ *	  its memory, and the uncharge wakes the waiters.
+ *
+ * On cgroup v1, reclaim itself waits for folios under writeback.
+ */
+
+#include <linux/atomic.h>
+#include <linux/backing-dev.h>
+#include <linux/cgroup.h>
+#include <linux/jiffies.h>
+#include <linux/memcg_fresh.h>
+#include <linux/memcg_max.h>
+#include <linux/memcontrol.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/oom.h>
+#include <linux/psi.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/swap.h>
+#include <linux/wait.h>
+#include <linux/writeback.h>
+
+#include "memcg_wait.h"
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/memcg_max.h>
+
+/* How long all sleeps of a charge take at most, in jiffies. */
+#define MEMCG_MAX_TIMEOUT	(2 * HZ)
+#define MEMCG_MAX_TIMEOUT_NOFS	DIV_ROUND_UP(HZ, 10)
+/* After how many of them a task counts again what it can wait for. */
+#define MEMCG_MAX_SLICE		DIV_ROUND_UP(HZ, 10)
+/* How many pages a charge waits for, if it does not need more. */
+#define MEMCG_MAX_BATCH		SWAP_CLUSTER_MAX
+
+/* Charges that wait, or are about to: all that the end of writeback reads. */
+atomic_t memcg_max_nr_waiters __read_mostly = ATOMIC_INIT(0);
+
+/**
+ * struct memcg_max_waiter - a charge on a queue
+ * @waiter: its entry
+ * @needed: the pages of the level that have yet to be written; changed under the
+ *	queue's lock
+ */
+struct memcg_max_waiter {
+	struct memcg_waiter waiter;
+	long needed;
+};
+
+/*
+ * Flags of tasks that die, or may be needed for writeback to make progress. Workers
+ * of io_uring write for their users, as these themselves would.
+ */
+static bool memcg_max_flags_forbid(unsigned int flags)
+{
+	if ((flags & PF_USER_WORKER) && !(flags & PF_IO_WORKER))
+		return true;
+	return flags & (PF_KTHREAD | PF_MEMALLOC | PF_MEMALLOC_NOFS |
+			PF_MEMALLOC_NOIO | PF_LOCAL_THROTTLE | PF_EXITING);
+}
+
+/* Larger folios have smaller ones to fall back to. */
+static bool memcg_max_may_wait(unsigned int nr_pages)
+{
+	return cgroup_subsys_on_dfl(memory_cgrp_subsys) &&
+	       nr_pages <= 1 << PAGE_ALLOC_COSTLY_ORDER &&
+	       !memcg_max_flags_forbid(current->flags) &&
+	       !current->journal_info && !tsk_is_oom_victim(current);
+}
+
+/* How long a charge that has slept for @slept may sleep, in jiffies. */
+static long memcg_max_timeout(gfp_t gfp_mask, long slept)
+{
+	long timeout = 0;
+
+	if ((gfp_mask & __GFP_DIRECT_RECLAIM) && (gfp_mask & __GFP_IO))
+		timeout = gfp_mask & __GFP_FS ? MEMCG_MAX_TIMEOUT :
+						MEMCG_MAX_TIMEOUT_NOFS;
+	return max(timeout - slept, 0L);
+}
+
+/*
+ * For how many of @pending pages, by statistics that others change, a charge of
+ * @nr_pages waits. All would be too many: some may have been written meanwhile.
+ */
+static long memcg_max_needed(unsigned long pending, unsigned int nr_pages)
+{
+	return min_t(unsigned long, DIV_ROUND_UP(pending, 2),
+		     max(nr_pages, MEMCG_MAX_BATCH));
+}
+
+/*
+ * @nr of the pages that @needed counts have been written, or more. Returns how many
+ * of these are left for others.
+ */
+static long memcg_max_count(long *needed, long nr)
+{
+	long counted = min(*needed, nr);
+
+	WRITE_ONCE(*needed, *needed - counted);
+	return nr - counted;
+}
+
+static int memcg_max_wake_function(wait_queue_entry_t *wait, unsigned int mode,
+				   int sync, void *arg)
+{
+	struct memcg_max_waiter *waiter =
+		container_of(wait, struct memcg_max_waiter, waiter.wait);
+	struct memcg_wait_event *event = arg;
+
+	if (!event->written)
+		return memcg_wait_wake_function(wait, mode, sync, event);
+	/* One that has all its pages is on its way already. */
+	if (event->written != waiter->waiter.level || !waiter->needed)
+		return 0;
+	event->nr_written = memcg_max_count(&waiter->needed, event->nr_written);
+	if (!waiter->needed)
+		autoremove_wake_function(wait, mode, sync, NULL);
+	/* There is nothing for those behind it. */
+	return event->nr_written ? 0 : -1;
+}
+
+static void memcg_max_wake(struct mem_cgroup *level, long nr)
+{
+	struct memcg_wait_event event = { .written = level, .nr_written = nr };
+	wait_queue_head_t *queue = memcg_wait_queue(level);
+
+	if (waitqueue_active(queue))
+		__wake_up(queue, TASK_NORMAL, INT_MAX, &event);
+}
+
+/* See memcg_max_written(). */
+void __memcg_max_written(struct folio *folio)
+{
+	struct mem_cgroup *memcg;
+
+	rcu_read_lock();
+	for (memcg = folio_memcg(folio); memcg && !mem_cgroup_is_root(memcg);
+	     memcg = parent_mem_cgroup(memcg))
+		memcg_max_wake(memcg, folio_nr_pages(folio));
+	rcu_read_unlock();
+}
+
+/* Makes @waiter need no more than is there to be written. */
+static void memcg_max_need(struct memcg_max_waiter *waiter, long needed)
+{
+	wait_queue_head_t *queue = memcg_wait_queue(waiter->waiter.level);
+
+	spin_lock_irq(&queue->lock);
+	WRITE_ONCE(waiter->needed, min(waiter->needed, needed));
+	spin_unlock_irq(&queue->lock);
+}
+
+/*
+ * Counts what @waiter can wait for, and has it written. The task is on its queue,
+ * so that it also counts what is written from now on. Returns false if there is
+ * nothing.
+ */
+static bool memcg_max_prepare(struct memcg_max_waiter *waiter, long timeout)
+{
+	struct mem_cgroup *level = waiter->waiter.level;
+	unsigned long dirty, writeback;
+	long needed;
+
+	memcg_flush_stats_now(level);
+	dirty = memcg_page_state(level, NR_FILE_DIRTY);
+	writeback = memcg_page_state(level, NR_WRITEBACK);
+	needed = memcg_max_needed(dirty + writeback, waiter->waiter.nr_pages);
+	if (!needed)
+		return false;
+	if (dirty && writeback < needed)
+		wakeup_flusher_threads(WB_REASON_VMSCAN);
+	memcg_max_need(waiter, needed);
+	trace_memcg_max_sleep(cgroup_id(level->css.cgroup), dirty, writeback,
+			      needed, jiffies_to_msecs(timeout));
+	return true;
+}
+
+static bool memcg_max_is_over(struct memcg_max_waiter *waiter)
+{
+	return !READ_ONCE(waiter->needed) ||
+	       list_empty_careful(&waiter->waiter.wait.entry) ||
+	       memcg_wait_is_over(&waiter->waiter);
+}
+
+/* Sleeps for a slice of @timeout; returns what is left of it. */
+static long memcg_max_sleep_once(struct memcg_max_waiter *waiter, long timeout)
+{
+	long slice = min(timeout, MEMCG_MAX_SLICE), left = slice;
+
+	set_current_state(TASK_KILLABLE);
+	if (!memcg_max_is_over(waiter))
+		left = schedule_timeout(slice);
+	__set_current_state(TASK_RUNNING);
+	return timeout - (slice - left);
+}
+
+static long memcg_max_sleep(struct mem_cgroup *level, unsigned int nr_pages,
+			    long timeout)
+{
+	struct memcg_max_waiter waiter = {
+		.needed = max(nr_pages, MEMCG_MAX_BATCH),
+	};
+	wait_queue_head_t *queue = memcg_wait_queue(level);
+
+	memcg_wait_init(&waiter.waiter, memcg_max_wake_function, level,
+			&level->memory.max, nr_pages);
+	add_wait_queue_exclusive(queue, &waiter.waiter.wait);
+	while (timeout > 0 && !memcg_max_is_over(&waiter) &&
+	       !fatal_signal_pending(current) &&
+	       memcg_max_prepare(&waiter, timeout))
+		timeout = memcg_max_sleep_once(&waiter, timeout);
+	finish_wait(queue, &waiter.waiter.wait);
+	trace_memcg_max_woken(cgroup_id(level->css.cgroup), waiter.needed,
+			      jiffies_to_msecs(timeout));
+	return timeout;
+}
+
+/**
+ * memcg_max_wait - wait for pages to be written before the next attempt to reclaim
+ * @level: the cgroup at its limit
+ * @gfp_mask: of the allocation
+ * @nr_pages: that are charged
+ * @slept: how long this charge has slept here, in jiffies; 0 at first
+ *
+ * Returns at once if no page of @level is dirty or under writeback, or if the task
+ * must not sleep.
+ *
+ * Context: may sleep if @gfp_mask allows it; the caller holds a reference to a
+ * cgroup below @level.
+ */
+void memcg_max_wait(struct mem_cgroup *level, gfp_t gfp_mask,
+		    unsigned int nr_pages, long *slept)
+{
+	long timeout = memcg_max_timeout(gfp_mask, *slept);
+	unsigned long pflags;
+
+	if (!timeout || !memcg_max_may_wait(nr_pages))
+		return;
+	psi_memstall_enter(&pflags);
+	atomic_inc(&memcg_wait_nr);
+	atomic_inc(&memcg_max_nr_waiters);
+	*slept += timeout - memcg_max_sleep(level, nr_pages, timeout);
+	atomic_dec(&memcg_max_nr_waiters);
+	atomic_dec(&memcg_wait_nr);
+	psi_memstall_leave(&pflags);
+	/* There may be room for more than one. */
+	memcg_wait_wake(level);
+}
+
+#ifdef CONFIG_MEMCG_MAX_WAIT_KUNIT_TEST
+#include "tests/memcg_max_kunit.c"
+#endif

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Queues of tasks that sleep until a memory cgroup has room
+ *
+ * A task sleeps because one level of the hierarchy, its own cgroup or an ancestor,
+ * has no room below a limit. The queues are hashed by that level, as those of folio
+ * locks are, and a waker checks the level and the limit of each task.
+ *
+ * An uncharge that leaves a level with room has the tasks woken which sleep because
+ * of that level, one for each batch of pages that may be charged there. A task that
+ * goes on does the same for those behind it.
+ *
+ *	task				another task
+ *
+ *	memcg_wait_nr++			usage -= nr
+ *	on the queue			(full barrier)
+ *	(full barrier)			if (memcg_wait_nr && room)
+ *	if (no room) sleep			have the queue woken
+ *
+ * One of the two sees the other's write, so no wake-up is lost. Where no task
+ * sleeps, an uncharge costs a load. Kernel memory may be freed under any
+ * lock of the scheduler, or in an NMI, so an irq_work does the waking.
+ *
+ * Each sleep has a timeout: no task depends on another one's wake-up for ever.
+ *
+ * The queues have two users: memory.high (mm/memcg_high.c) and memory.max
+ * (mm/memcg_max.c).
+ */
+
+#include <linux/atomic.h>
+#include <linux/hash.h>
+#include <linux/irq_work.h>
+#include <linux/list.h>
+#include <linux/memcontrol.h>
+#include <linux/minmax.h>
+#include <linux/page_counter.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/wait.h>
+
+#include "memcg_wait.h"
+
+#define MEMCG_WAIT_QUEUE_BITS	6
+
+/* Tasks that sleep, or are about to, because of any cgroup. */
+atomic_t memcg_wait_nr = ATOMIC_INIT(0);
+
+static wait_queue_head_t memcg_wait_queues[1 << MEMCG_WAIT_QUEUE_BITS];
+
+/**
+ * memcg_wait_queue - find the queue of a level
+ * @level: the cgroup
+ *
+ * Return: the queue, which other levels may have as well.
+ */
+wait_queue_head_t *memcg_wait_queue(struct mem_cgroup *level)
+{
+	return &memcg_wait_queues[hash_ptr(level, MEMCG_WAIT_QUEUE_BITS)];
+}
+
+/**
+ * memcg_wait_init - prepare a task to go on a queue
+ * @waiter: the task, which is the current one
+ * @func: called for each event: memcg_wait_wake_function(), or a function that
+ *	passes events on to it
+ * @level: the cgroup that lacks room
+ * @limit: the limit of @level that is in the way
+ * @nr_pages: the room that the task needs, in pages
+ */
+void memcg_wait_init(struct memcg_waiter *waiter, wait_queue_func_t func,
+		     struct mem_cgroup *level, const unsigned long *limit,
+		     unsigned long nr_pages)
+{
+	init_wait(&waiter->wait);
+	waiter->wait.func = func;
+	waiter->level = level;
+	waiter->limit = limit;
+	waiter->nr_pages = nr_pages;
+}
+
+/*
+ * How many tasks the room below a limit can serve, if the first one needs
+ * @nr_pages and each of the others charges a batch.
+ */
+static int memcg_wait_nr_served(unsigned long usage, unsigned long limit,
+				unsigned long nr_pages)
+{
+	if (usage > limit || limit - usage < nr_pages)
+		return 0;
+	return min_t(unsigned long,
+		     (limit - usage - nr_pages) / MEMCG_CHARGE_BATCH + 1,
+		     INT_MAX);
+}
+
+static int memcg_wait_room(const struct memcg_waiter *waiter)
+{
+	return memcg_wait_nr_served(page_counter_read(&waiter->level->memory),
+				    READ_ONCE(*waiter->limit), waiter->nr_pages);
+}
+
+/**
+ * memcg_wait_is_over - check if a task has a reason to sleep
+ * @waiter: the task
+ *
+ * Return: true if its level has the room that it needs.
+ */
+bool memcg_wait_is_over(const struct memcg_waiter *waiter)
+{
+	return memcg_wait_room(waiter);
+}
+
+/* May @waiter go on, with the room that the tasks before it have left? */
+static bool memcg_wait_spend(struct memcg_wait_event *event,
+			     const struct memcg_waiter *waiter)
+{
+	if (event->limit != waiter->limit) {
+		event->limit = waiter->limit;
+		event->nr_left = memcg_wait_room(waiter);
+	}
+	return event->nr_left && event->nr_left--;
+}
+
+/**
+ * memcg_wait_wake_function - wake a task if its level has room for it
+ * @wait: its entry
+ * @mode: of its state
+ * @sync: unused
+ * @event: the &struct memcg_wait_event
+ *
+ * Context: under the queue's lock.
+ * Return: 1 if the task was woken, and is off the queue; 0 if not.
+ */
+int memcg_wait_wake_function(wait_queue_entry_t *wait, unsigned int mode,
+			     int sync, void *event)
+{
+	struct memcg_waiter *waiter =
+		container_of(wait, struct memcg_waiter, wait);
+
+	if (((struct memcg_wait_event *)event)->written)
+		return 0;
+	return memcg_wait_spend(event, waiter) &&
+	       autoremove_wake_function(wait, mode, sync, NULL);
+}
+
+static void memcg_wait_wake_queues(struct irq_work *work)
+{
+	struct memcg_wait_event event = {};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(memcg_wait_queues); i++) {
+		event.limit = NULL;
+		/* The uncharge before this was a full barrier. */
+		if (waitqueue_active(&memcg_wait_queues[i]))
+			__wake_up(&memcg_wait_queues[i], TASK_NORMAL, INT_MAX,
+				  &event);
+	}
+}
+
+/* One for each CPU: on PREEMPT_RT, that of a CPU which goes down may get stuck. */
+static DEFINE_PER_CPU(struct irq_work, memcg_wait_wake_work) =
+	IRQ_WORK_INIT(memcg_wait_wake_queues);
+
+static void memcg_wait_wake_soon(void)
+{
+	irq_work_queue(raw_cpu_ptr(&memcg_wait_wake_work));
+}
+
+static bool memcg_wait_below(unsigned long usage, unsigned long limit)
+{
+	return limit != PAGE_COUNTER_MAX && usage <= limit;
+}
+
+/* May a task sleep because of @level, and may it have no reason to? */
+static bool memcg_wait_may_be_over(struct mem_cgroup *level)
+{
+	unsigned long usage = page_counter_read(&level->memory);
+
+	return memcg_wait_below(usage, READ_ONCE(level->memory.high)) ||
+	       memcg_wait_below(usage + 1, READ_ONCE(level->memory.max));
+}
+
+/* See memcg_wait_wake(). */
+void __memcg_wait_wake(struct mem_cgroup *memcg)
+{
+	for (; memcg && !mem_cgroup_is_root(memcg);
+	     memcg = parent_mem_cgroup(memcg))
+		/* So was this one. */
+		if (waitqueue_active(memcg_wait_queue(memcg)) &&
+		    memcg_wait_may_be_over(memcg)) {
+			memcg_wait_wake_soon();
+			return;
+		}
+}
+
+/**
+ * memcg_wait_changed - wake tasks after a limit of a cgroup has changed
+ *
+ * Context: any.
+ */
+void memcg_wait_changed(void)
+{
+	/* Pairs with the one of a task that has put itself on a queue. */
+	smp_mb();
+	if (atomic_read(&memcg_wait_nr))
+		memcg_wait_wake_soon();
+}
+
+static int __init memcg_wait_queues_init(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(memcg_wait_queues); i++)
+		init_waitqueue_head(&memcg_wait_queues[i]);
+	return 0;
+}
+pure_initcall(memcg_wait_queues_init);
+
+#if defined(CONFIG_MEMCG_HIGH_WAIT_KUNIT_TEST) || \
+	defined(CONFIG_MEMCG_MAX_WAIT_KUNIT_TEST)
+#include "tests/memcg_wait_kunit.c"
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The queues of tasks that sleep until a memory cgroup has room. */
+#ifndef _MM_MEMCG_WAIT_H
+#define _MM_MEMCG_WAIT_H
+
+#include <linux/memcg_wait.h>
+#include <linux/wait.h>
+
+/**
+ * struct memcg_waiter - a task on a queue
+ * @wait: its entry
+ * @level: the cgroup that lacks room
+ * @limit: the limit of @level that is in its way, in pages
+ * @nr_pages: the room below that limit with which it goes on, in pages
+ */
+struct memcg_waiter {
+	wait_queue_entry_t wait;
+	struct mem_cgroup *level;
+	const unsigned long *limit;
+	unsigned long nr_pages;
+};
+
+/**
+ * struct memcg_wait_event - what a queue is woken for
+ * @written: the cgroup of which pages have been written; %NULL if pages have been
+ *	uncharged, or a limit has been raised
+ * @nr_written: how many pages of @written no waiter has counted yet
+ * @limit: the limit below which there is room
+ * @nr_left: how many more waiters that room serves
+ */
+struct memcg_wait_event {
+	struct mem_cgroup *written;
+	long nr_written;
+	const unsigned long *limit;
+	int nr_left;
+};
+
+void memcg_wait_init(struct memcg_waiter *waiter, wait_queue_func_t func,
+		     struct mem_cgroup *level, const unsigned long *limit,
+		     unsigned long nr_pages);
+wait_queue_head_t *memcg_wait_queue(struct mem_cgroup *level);
+bool memcg_wait_is_over(const struct memcg_waiter *waiter);
+int memcg_wait_wake_function(wait_queue_entry_t *wait, unsigned int mode,
+			     int sync, void *event);
+
+#endif /* _MM_MEMCG_WAIT_H */

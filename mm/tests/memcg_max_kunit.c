@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests for charges that wait for writeback: which ones may, for how long, and
+ * for how many pages.
+ *
+ * Included by mm/memcg_max.c.
+ */
+#include <kunit/test.h>
+
+static void memcg_max_test_timeout(struct kunit *test)
+{
+	const long full = MEMCG_MAX_TIMEOUT;
+
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL, 0), full);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL, full - 1), 1);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL, full), 0);
+	/* A sleep may take longer than was asked for. */
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL, full + 5), 0);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS, 0),
+			MEMCG_MAX_TIMEOUT_NOFS);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS,
+						MEMCG_MAX_TIMEOUT_NOFS), 0);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOIO, 0), 0);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOWAIT, 0), 0);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_ATOMIC, 0), 0);
+}
+
+static void memcg_max_test_needed(struct kunit *test)
+{
+	const long batch = MEMCG_MAX_BATCH;
+
+	KUNIT_EXPECT_EQ(test, memcg_max_needed(0, 1), 0);
+	KUNIT_EXPECT_EQ(test, memcg_max_needed(1, 1), 1);
+	KUNIT_EXPECT_EQ(test, memcg_max_needed(2, 1), 1);
+	KUNIT_EXPECT_EQ(test, memcg_max_needed(3, 1), 2);
+	KUNIT_EXPECT_EQ(test, memcg_max_needed(2 * batch, 1), batch);
+	KUNIT_EXPECT_EQ(test, memcg_max_needed(ULONG_MAX, 1), batch);
+	KUNIT_EXPECT_EQ(test, memcg_max_needed(ULONG_MAX, batch + 1), batch + 1);
+	/* No more than there may be. */
+	KUNIT_EXPECT_EQ(test, memcg_max_needed(10, batch + 1), 5);
+}
+
+/* Folios of any size, before and after the pages suffice. */
+static void memcg_max_test_count(struct kunit *test)
+{
+	long needed = 32;
+
+	KUNIT_EXPECT_EQ(test, memcg_max_count(&needed, 1), 0);
+	KUNIT_EXPECT_EQ(test, needed, 31);
+	KUNIT_EXPECT_EQ(test, memcg_max_count(&needed, 30), 0);
+	KUNIT_EXPECT_EQ(test, needed, 1);
+	KUNIT_EXPECT_EQ(test, memcg_max_count(&needed, 512), 511);
+	KUNIT_EXPECT_EQ(test, needed, 0);
+	KUNIT_EXPECT_EQ(test, memcg_max_count(&needed, 4), 4);
+	KUNIT_EXPECT_EQ(test, needed, 0);
+}
+
+static void memcg_max_test_flags(struct kunit *test)
+{
+	KUNIT_EXPECT_FALSE(test, memcg_max_flags_forbid(0));
+	KUNIT_EXPECT_FALSE(test, memcg_max_flags_forbid(PF_USER_WORKER |
+							PF_IO_WORKER));
+	KUNIT_EXPECT_TRUE(test, memcg_max_flags_forbid(PF_USER_WORKER));
+	KUNIT_EXPECT_TRUE(test, memcg_max_flags_forbid(PF_KTHREAD));
+	KUNIT_EXPECT_TRUE(test, memcg_max_flags_forbid(PF_MEMALLOC_NOFS));
+	KUNIT_EXPECT_TRUE(test, memcg_max_flags_forbid(PF_MEMALLOC_NOIO));
+	/* As prctl(PR_SET_IO_FLUSHER) sets it. */
+	KUNIT_EXPECT_TRUE(test, memcg_max_flags_forbid(PF_LOCAL_THROTTLE));
+	KUNIT_EXPECT_TRUE(test, memcg_max_flags_forbid(PF_EXITING));
+}
+
+static size_t memcg_max_test_queued(wait_queue_head_t *queue)
+{
+	return list_count_nodes(&queue->head);
+}
+
+/* Written pages of a level go to its waiters in turn, and to no other level's. */
+static void memcg_max_test_wake(struct kunit *test)
+{
+	static const long needed[] = { 32, 32, 5, 32 };
+	struct mem_cgroup *level = kunit_kzalloc(test, sizeof(*level),
+						 GFP_KERNEL);
+	struct memcg_max_waiter waiters[ARRAY_SIZE(needed)] = {};
+	struct memcg_wait_event event = { .written = level, .nr_written = 40 };
+	wait_queue_head_t queue;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, level);
+	init_waitqueue_head(&queue);
+	for (i = 0; i < ARRAY_SIZE(needed); i++) {
+		memcg_wait_init(&waiters[i].waiter, memcg_max_wake_function,
+				i ? level : NULL, &level->memory.max, 1);
+		waiters[i].needed = needed[i];
+		add_wait_queue_exclusive(&queue, &waiters[i].waiter.wait);
+	}
+	__wake_up(&queue, TASK_NORMAL, INT_MAX, &event);
+	KUNIT_EXPECT_EQ(test, waiters[0].needed, 32);
+	KUNIT_EXPECT_EQ(test, waiters[1].needed, 0);
+	KUNIT_EXPECT_EQ(test, waiters[2].needed, 0);
+	KUNIT_EXPECT_EQ(test, waiters[3].needed, 29);
+	KUNIT_EXPECT_EQ(test, event.nr_written, 0);
+	/* A task that runs stays on the queue, but counts no more pages. */
+	KUNIT_EXPECT_EQ(test, memcg_max_test_queued(&queue), 4);
+	event.nr_written = 29;
+	__wake_up(&queue, TASK_NORMAL, INT_MAX, &event);
+	KUNIT_EXPECT_EQ(test, waiters[3].needed, 0);
+}
+
+static struct kunit_case memcg_max_cases[] = {
+	KUNIT_CASE(memcg_max_test_timeout),
+	KUNIT_CASE(memcg_max_test_needed),
+	KUNIT_CASE(memcg_max_test_count),
+	KUNIT_CASE(memcg_max_test_flags),
+	KUNIT_CASE(memcg_max_test_wake),
+	{}
+};
+
+static struct kunit_suite memcg_max_suite = {
+	.name = "memcg_max",
+	.test_cases = memcg_max_cases,
+};
+
+kunit_test_suite(memcg_max_suite);
