@@ -3,7 +3,7 @@
  * Charges that wait for writeback before the OOM killer is called
  *
  * A task that charges a page to a cgroup at memory.max reclaims there. Reclaim does
- * not wait for pages that are dirty or under writeback: it leaves them for later.
+ * not wait for pages that are dirty or under writeback, but leaves them for later.
  * If all file pages are, it frees none, and after 16 attempts, which may be over
  * within milliseconds, the OOM killer is called. A while later the disk has written
  * them.
@@ -172,6 +172,7 @@ static void memcg_max_wake(struct mem_cgroup *level, long nr)
 	struct memcg_wait_event event = { .written = level, .nr_written = nr };
 	wait_queue_head_t *queue = memcg_wait_queue(level);
 
+	/* No barrier: see above. */
 	if (waitqueue_active(queue))
 		__wake_up(queue, TASK_NORMAL, INT_MAX, &event);
 }

@@ -23,8 +23,8 @@
  *
  * Each sleep has a timeout: no task depends on another one's wake-up for ever.
  *
- * The queues have two users: memory.high (mm/memcg_high.c) and memory.max
- * (mm/memcg_max.c).
+ * The queues have three users: memory.high (mm/memcg_high.c), writeback at
+ * memory.max (mm/memcg_max.c), and victims of the OOM killer (mm/memcg_oom.c).
  */
 
 #include <linux/atomic.h>
@@ -135,8 +135,9 @@ int memcg_wait_wake_function(wait_queue_entry_t *wait, unsigned int mode,
 {
 	struct memcg_waiter *waiter =
 		container_of(wait, struct memcg_waiter, wait);
+	const struct memcg_wait_event *cause = event;
 
-	if (((struct memcg_wait_event *)event)->written)
+	if (cause->written || cause->freed)
 		return 0;
 	return memcg_wait_spend(event, waiter) &&
 	       autoremove_wake_function(wait, mode, sync, NULL);
@@ -216,6 +217,7 @@ static int __init memcg_wait_queues_init(void)
 pure_initcall(memcg_wait_queues_init);
 
 #if defined(CONFIG_MEMCG_HIGH_WAIT_KUNIT_TEST) || \
-	defined(CONFIG_MEMCG_MAX_WAIT_KUNIT_TEST)
+	defined(CONFIG_MEMCG_MAX_WAIT_KUNIT_TEST) || \
+	defined(CONFIG_MEMCG_OOM_WAIT_KUNIT_TEST)
 #include "tests/memcg_wait_kunit.c"
 #endif

@@ -22,14 +22,16 @@ struct memcg_waiter {
 
 /**
  * struct memcg_wait_event - what a queue is woken for
- * @written: the cgroup of which pages have been written; %NULL if pages have been
- *	uncharged, or a limit has been raised
+ * @written: the cgroup of which pages have been written, or
+ * @freed: the cgroup of which a victim of the OOM killer has no memory left; if
+ *	both are %NULL, pages have been uncharged, or a limit has been raised
  * @nr_written: how many pages of @written no waiter has counted yet
  * @limit: the limit below which there is room
  * @nr_left: how many more waiters that room serves
  */
 struct memcg_wait_event {
 	struct mem_cgroup *written;
+	struct mem_cgroup *freed;
 	long nr_written;
 	const unsigned long *limit;
 	int nr_left;

@@ -7,7 +7,8 @@
 
 struct mem_cgroup;
 
-#if defined(CONFIG_MEMCG_HIGH_WAIT) || defined(CONFIG_MEMCG_MAX_WAIT)
+#if defined(CONFIG_MEMCG_HIGH_WAIT) || defined(CONFIG_MEMCG_MAX_WAIT) || \
+	defined(CONFIG_MEMCG_OOM_WAIT)
 
 extern atomic_t memcg_wait_nr;
 

@@ -74,17 +74,18 @@ static void memcg_wait_test_spend(struct kunit *test)
 static void memcg_wait_test_may_be_over(struct kunit *test)
 {
 	const unsigned long none = PAGE_COUNTER_MAX;
+	struct mem_cgroup *memcg = memcg_wait_test_memcg(test, 5, none, none);
 
-	KUNIT_EXPECT_FALSE(test, memcg_wait_may_be_over(
-		memcg_wait_test_memcg(test, 5, none, none)));
-	KUNIT_EXPECT_TRUE(test, memcg_wait_may_be_over(
-		memcg_wait_test_memcg(test, 5, 5, none)));
-	KUNIT_EXPECT_FALSE(test, memcg_wait_may_be_over(
-		memcg_wait_test_memcg(test, 5, 4, none)));
-	KUNIT_EXPECT_FALSE(test, memcg_wait_may_be_over(
-		memcg_wait_test_memcg(test, 5, none, 5)));
-	KUNIT_EXPECT_TRUE(test, memcg_wait_may_be_over(
-		memcg_wait_test_memcg(test, 5, 4, 6)));
+	KUNIT_EXPECT_FALSE(test, memcg_wait_may_be_over(memcg));
+	memcg->memory.high = 4;
+	KUNIT_EXPECT_FALSE(test, memcg_wait_may_be_over(memcg));
+	memcg->memory.high = 5;
+	KUNIT_EXPECT_TRUE(test, memcg_wait_may_be_over(memcg));
+	memcg->memory.high = none;
+	memcg->memory.max = 5;
+	KUNIT_EXPECT_FALSE(test, memcg_wait_may_be_over(memcg));
+	memcg->memory.max = 6;
+	KUNIT_EXPECT_TRUE(test, memcg_wait_may_be_over(memcg));
 }
 
 static struct kunit_case memcg_wait_cases[] = {

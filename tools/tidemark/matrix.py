@@ -42,6 +42,7 @@ LIMIT = "MEMCG_DIRTY_LIMIT"
 THRESHOLD = "MEMCG_FLUSH_THRESHOLD"
 HIGH = "MEMCG_HIGH_WAIT"
 MAX = "MEMCG_MAX_WAIT"
+OOM = "MEMCG_OOM_WAIT"
 # Its suite makes up a node.
 NODES = "WATERMARK_WAIT_KUNIT_TEST"
 # Cgroup files that prove that an option works. They need the memory controller.
@@ -63,7 +64,7 @@ class Variant:
 
 # Where an option can be off, the guest's configuration covers the other case.
 VARIANTS = {
-    "memcg-n": Variant({"MEMCG": "n"}, (LIMIT, THRESHOLD, HIGH, MAX)),
+    "memcg-n": Variant({"MEMCG": "n"}, (LIMIT, THRESHOLD, HIGH, MAX, OOM)),
     "cgroup-writeback-n": Variant({"BLK_CGROUP": "n"}, (LIMIT,)),
     "memcg-v1-n": Variant({"MEMCG_V1": "n"}),
     "smp-n": Variant({"SMP": "n"}, (NODES,)),

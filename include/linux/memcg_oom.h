@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Charges that wait for the memory of a task that the OOM killer has chosen. */
+#ifndef _LINUX_MEMCG_OOM_H
+#define _LINUX_MEMCG_OOM_H
+
+#include <linux/types.h>
+
+struct mem_cgroup;
+struct task_struct;
+
+#ifdef CONFIG_MEMCG_OOM_WAIT
+
+bool memcg_oom_in_flight(struct mem_cgroup *level);
+void memcg_oom_killed(struct mem_cgroup *level);
+void memcg_oom_freed(struct task_struct *victim);
+void memcg_oom_wait(struct mem_cgroup *level, unsigned int nr_pages);
+
+#else
+
+static inline bool memcg_oom_in_flight(struct mem_cgroup *level)
+{
+	return false;
+}
+
+static inline void memcg_oom_killed(struct mem_cgroup *level) {}
+static inline void memcg_oom_freed(struct task_struct *victim) {}
+static inline void memcg_oom_wait(struct mem_cgroup *level,
+				  unsigned int nr_pages)
+{
+}
+
+#endif /* CONFIG_MEMCG_OOM_WAIT */
+
+#endif /* _LINUX_MEMCG_OOM_H */

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Charges that wait for the memory of a task that the OOM killer has chosen
+ *
+ * From the kill on, it takes a while until the victim's memory is uncharged. The
+ * other tasks of a cgroup at memory.max reclaim meanwhile, in vain, on the CPUs that
+ * the victim needs to exit. And they may have a second task killed: the OOM killer
+ * passes over a victim with MMF_OOM_SKIP, and exit_mmap() sets that before it frees
+ * the pages, of which up to 38 MiB are still in its mmu_gather.
+ *
+ * So a kill marks the level for which it was made. As long as it is marked, charges at
+ * that level have no other task killed, and sleep on a queue of mm/memcg_wait.c until
+ * there is room. The mark goes when a victim of the level or below has no memory
+ * left, by exit_mmap() or by the OOM reaper, and all sleepers are woken: if there is
+ * still no room, the next kill is due at once.
+ *
+ * What keeps this from a deadlock
+ *
+ *	A sleeper may hold a lock that the victim needs to exit. It sleeps for 1 s
+ *	at most at a time, and then tries again, with the lock held as without this
+ *	file. Nor has the victim's exit to be waited for: after 2 s the OOM reaper
+ *	frees its anonymous memory, whatever it sleeps on. The uncharge wakes
+ *	the sleepers. If the reaper cannot get mmap_lock either, it sets MMF_OOM_SKIP
+ *	after another second, the mark goes, and the next victim is chosen.
+ *
+ *	A sleeper that is chosen itself, or shares the victim's memory, is woken by
+ *	its fatal signal. A task that dies does not sleep, and gets its memory as
+ *	before, from beyond the limit: see the end of try_charge_memcg().
+ *
+ *	The victim does not need anything of the OOM killer, and oom_lock is not held
+ *	by sleepers. A mark that no one takes away ends after 1 s.
+ *
+ * The mark is a hint: one for each slot of a hash. If two levels share a slot, the
+ * later kill's mark stays, and the other level does as without.
+ */
+
+#include <linux/atomic.h>
+#include <linux/cgroup.h>
+#include <linux/hash.h>
+#include <linux/jiffies.h>
+#include <linux/memcg_oom.h>
+#include <linux/memcontrol.h>
+#include <linux/psi.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/wait.h>
+
+#include "memcg_wait.h"
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/memcg_oom.h>
+
+#define MEMCG_OOM_BITS		6
+#define MEMCG_OOM_TIMEOUT	HZ	/* of a mark, and of a sleep */
+
+/**
+ * struct memcg_oom_mark - a level whose victim has memory yet
+ * @level: the level; only compared, since it may be gone
+ * @until: when the mark ends, in jiffies
+ */
+struct memcg_oom_mark {
+	struct mem_cgroup *level;
+	unsigned long until;
+};
+
+static struct memcg_oom_mark memcg_oom_marks[1 << MEMCG_OOM_BITS];
+
+static struct memcg_oom_mark *memcg_oom_mark(struct mem_cgroup *level)
+{
+	return &memcg_oom_marks[hash_ptr(level, MEMCG_OOM_BITS)];
+}
+
+static bool memcg_oom_marks_level(const struct memcg_oom_mark *mark,
+				  struct mem_cgroup *level, unsigned long now)
+{
+	return READ_ONCE(mark->level) == level &&
+	       time_before(now, READ_ONCE(mark->until));
+}
+
+/**
+ * memcg_oom_in_flight - check if a kill for a level has yet to free its memory
+ * @level: the cgroup at its limit
+ *
+ * Return: true if no other task should be killed.
+ */
+bool memcg_oom_in_flight(struct mem_cgroup *level)
+{
+	return memcg_oom_marks_level(memcg_oom_mark(level), level, jiffies);
+}
+
+/**
+ * memcg_oom_killed - note that a task was killed for a level
+ * @level: the cgroup at its limit
+ *
+ * Context: under oom_lock.
+ */
+void memcg_oom_killed(struct mem_cgroup *level)
+{
+	struct memcg_oom_mark *mark = memcg_oom_mark(level);
+
+	WRITE_ONCE(mark->until, jiffies + MEMCG_OOM_TIMEOUT);
+	WRITE_ONCE(mark->level, level);
+}
+
+static int memcg_oom_wake_function(wait_queue_entry_t *wait, unsigned int mode,
+				   int sync, void *arg)
+{
+	struct memcg_waiter *waiter =
+		container_of(wait, struct memcg_waiter, wait);
+	struct memcg_wait_event *event = arg;
+
+	if (event->freed && event->freed == waiter->level)
+		return autoremove_wake_function(wait, mode, sync, NULL);
+	return memcg_wait_wake_function(wait, mode, sync, event);
+}
+
+static void memcg_oom_unmark(struct mem_cgroup *level)
+{
+	struct memcg_oom_mark *mark = memcg_oom_mark(level);
+	struct memcg_wait_event event = { .freed = level };
+
+	if (READ_ONCE(mark->level) != level)
+		return;
+	WRITE_ONCE(mark->level, NULL);
+	__wake_up(memcg_wait_queue(level), TASK_NORMAL, INT_MAX, &event);
+}
+
+/**
+ * memcg_oom_freed - note that a victim of the OOM killer has no memory left
+ * @victim: a task of it
+ *
+ * Context: any that allows to wake tasks.
+ */
+void memcg_oom_freed(struct task_struct *victim)
+{
+	struct mem_cgroup *level;
+
+	rcu_read_lock();
+	for (level = mem_cgroup_from_task(victim);
+	     level && !mem_cgroup_is_root(level);
+	     level = parent_mem_cgroup(level))
+		memcg_oom_unmark(level);
+	rcu_read_unlock();
+}
+
+static void memcg_oom_sleep(struct mem_cgroup *level, unsigned int nr_pages,
+			    long timeout)
+{
+	wait_queue_head_t *queue = memcg_wait_queue(level);
+	struct memcg_waiter waiter;
+
+	memcg_wait_init(&waiter, memcg_oom_wake_function, level,
+			&level->memory.max, nr_pages);
+	prepare_to_wait_exclusive(queue, &waiter.wait, TASK_KILLABLE);
+	if (memcg_oom_in_flight(level) && !memcg_wait_is_over(&waiter)) {
+		trace_memcg_oom_sleep(cgroup_id(level->css.cgroup), nr_pages,
+				      jiffies_to_msecs(timeout));
+		timeout = schedule_timeout(timeout);
+		trace_memcg_oom_woken(cgroup_id(level->css.cgroup),
+				      jiffies_to_msecs(timeout));
+	}
+	finish_wait(queue, &waiter.wait);
+}
+
+/**
+ * memcg_oom_wait - wait for the memory of a victim of the OOM killer
+ * @level: the cgroup at its limit
+ * @nr_pages: that are charged
+ *
+ * Returns at once if there is none.
+ *
+ * Context: may sleep; the caller holds a reference to a cgroup below @level.
+ */
+void memcg_oom_wait(struct mem_cgroup *level, unsigned int nr_pages)
+{
+	unsigned long pflags;
+
+	if (!memcg_oom_in_flight(level) || fatal_signal_pending(current) ||
+	    (current->flags & PF_EXITING))
+		return;
+	psi_memstall_enter(&pflags);
+	atomic_inc(&memcg_wait_nr);
+	memcg_oom_sleep(level, nr_pages, MEMCG_OOM_TIMEOUT);
+	atomic_dec(&memcg_wait_nr);
+	psi_memstall_leave(&pflags);
+	/* There may be room for more than one. */
+	memcg_wait_wake(level);
+}
+
+#ifdef CONFIG_MEMCG_OOM_WAIT_KUNIT_TEST
+#include "tests/memcg_oom_kunit.c"
+#endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests for charges that wait for a victim of the OOM killer: for how long a
+ * level is marked, and which events end the wait.
+ *
+ * Included by mm/memcg_oom.c.
+ */
+#include <kunit/test.h>
+
+static struct mem_cgroup *memcg_oom_test_memcg(struct kunit *test)
+{
+	struct mem_cgroup *memcg = kunit_kzalloc(test, sizeof(*memcg),
+						 GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, memcg);
+	return memcg;
+}
+
+static void memcg_oom_test_mark(struct kunit *test)
+{
+	struct mem_cgroup *level = memcg_oom_test_memcg(test);
+	struct mem_cgroup *other = memcg_oom_test_memcg(test);
+	struct memcg_oom_mark mark = { .level = level, .until = 100 };
+
+	KUNIT_EXPECT_TRUE(test, memcg_oom_marks_level(&mark, level, 99));
+	KUNIT_EXPECT_FALSE(test, memcg_oom_marks_level(&mark, level, 100));
+	KUNIT_EXPECT_FALSE(test, memcg_oom_marks_level(&mark, other, 99));
+	/* Jiffies wrap. */
+	mark.until = 5;
+	KUNIT_EXPECT_TRUE(test, memcg_oom_marks_level(&mark, level, -10));
+}
+
+/* A kill marks its level, until the victim's memory is free. */
+static void memcg_oom_test_kill(struct kunit *test)
+{
+	struct mem_cgroup *level = memcg_oom_test_memcg(test);
+
+	KUNIT_EXPECT_FALSE(test, memcg_oom_in_flight(level));
+	memcg_oom_killed(level);
+	KUNIT_EXPECT_TRUE(test, memcg_oom_in_flight(level));
+	memcg_oom_unmark(level);
+	KUNIT_EXPECT_FALSE(test, memcg_oom_in_flight(level));
+}
+
+/* Neither pages that were written nor another level's victim wake a task. */
+static void memcg_oom_test_events(struct kunit *test)
+{
+	struct mem_cgroup *level = memcg_oom_test_memcg(test);
+	struct mem_cgroup *other = memcg_oom_test_memcg(test);
+	struct memcg_wait_event written = { .written = level, .nr_written = 64 };
+	struct memcg_wait_event freed = { .freed = other };
+	struct memcg_waiter waiter;
+
+	memcg_wait_init(&waiter, memcg_oom_wake_function, level,
+			&level->memory.max, 1);
+	KUNIT_EXPECT_EQ(test, waiter.wait.func(&waiter.wait, TASK_NORMAL, 0,
+					       &written), 0);
+	KUNIT_EXPECT_EQ(test, written.nr_written, 64);
+	KUNIT_EXPECT_EQ(test, waiter.wait.func(&waiter.wait, TASK_NORMAL, 0,
+					       &freed), 0);
+}
+
+static struct kunit_case memcg_oom_cases[] = {
+	KUNIT_CASE(memcg_oom_test_mark),
+	KUNIT_CASE(memcg_oom_test_kill),
+	KUNIT_CASE(memcg_oom_test_events),
+	{}
+};
+
+static struct kunit_suite memcg_oom_suite = {
+	.name = "memcg_oom",
+	.test_cases = memcg_oom_cases,
+};
+
+kunit_test_suite(memcg_oom_suite);

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests for tasks that wait for the memory of one that the OOM killer has chosen: no
+ * second task is killed that need not be, and a kill that is needed comes soon.
+ */
+#define _GNU_SOURCE
+
+#include <limits.h>
+#include <linux/limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../kselftest.h"
+#include "cgroup_util.h"
+#include "memcg_dirty_util.h"
+
+/* All but one of the hogs fit, beside the bystanders. */
+#define MAX		"160M"
+#define NR_HOGS		3
+#define HOG_BYTES	MB(60L)
+#define BYSTANDER_BYTES	MB(4L)
+#define CHURN_BYTES	MB(1L)
+#define NR_ROUNDS	16
+/* None of them fit with another one. */
+#define CHAIN_MAX	"64M"
+#define CHAIN_MS	15000
+#define ROUND_MS	20000
+#define NR_TASKS	(2 * NR_HOGS)
+
+/**
+ * struct shared - memory that the tasks share
+ * @go: the hogs are to start
+ * @ready: how many bystanders have their memory
+ * @full: how many hogs have theirs
+ */
+struct shared {
+	int go;
+	int ready;
+	int full;
+};
+
+static struct shared *shared;
+
+static char *take(long bytes)
+{
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long i;
+
+	if (memory == MAP_FAILED)
+		_exit(EXIT_FAILURE);
+	for (i = 0; i < bytes; i += 4096)
+		memory[i] = 1;
+	return memory;
+}
+
+static int do_bystander(const char *cgroup, void *arg)
+{
+	take(BYSTANDER_BYTES);
+	__atomic_add_fetch(&shared->ready, 1, __ATOMIC_SEQ_CST);
+	for (;;) {
+		munmap(take(CHURN_BYTES), CHURN_BYTES);
+		sleep_ms(2);
+	}
+}
+
+static int do_hog(const char *cgroup, void *arg)
+{
+	while (!__atomic_load_n(&shared->go, __ATOMIC_SEQ_CST))
+		sleep_ms(1);
+	take(HOG_BYTES);
+	__atomic_add_fetch(&shared->full, 1, __ATOMIC_SEQ_CST);
+	pause();
+	return EXIT_SUCCESS;
+}
+
+/**
+ * struct round - a scene
+ * @pids: the hogs, and then the bystanders; 0 once they are dead
+ * @hogs_killed: how many hogs the OOM killer has killed
+ * @others_killed: how many bystanders
+ */
+struct round {
+	pid_t pids[NR_TASKS];
+	int hogs_killed;
+	int others_killed;
+};
+
+static void start_round(const char *cgroup, struct round *round)
+{
+	int i;
+
+	memset(shared, 0, sizeof(*shared));
+	memset(round, 0, sizeof(*round));
+	for (i = 0; i < NR_TASKS; i++)
+		round->pids[i] = cg_run_nowait(cgroup, i < NR_HOGS ? do_hog :
+					       do_bystander, NULL);
+	for (i = 0; i < 1000 && shared->ready < NR_TASKS - NR_HOGS; i++)
+		sleep_ms(10);
+	__atomic_store_n(&shared->go, 1, __ATOMIC_SEQ_CST);
+}
+
+static void collect(struct round *round)
+{
+	int i, status;
+
+	for (i = 0; i < NR_TASKS; i++) {
+		if (round->pids[i] <= 0 ||
+		    waitpid(round->pids[i], &status, WNOHANG) <= 0)
+			continue;
+		round->pids[i] = 0;
+		if (i < NR_HOGS)
+			round->hogs_killed++;
+		else
+			round->others_killed++;
+	}
+}
+
+static void end_round(struct round *round)
+{
+	int i;
+
+	for (i = 0; i < NR_TASKS; i++) {
+		if (round->pids[i] <= 0)
+			continue;
+		kill(round->pids[i], SIGKILL);
+		waitpid(round->pids[i], NULL, 0);
+	}
+}
+
+/* Returns how long it took until each hog was killed or had its memory, in ms. */
+static long run_round(const char *cgroup, struct round *round)
+{
+	long start, took;
+
+	start_round(cgroup, round);
+	start = now_ms();
+	do {
+		sleep_ms(5);
+		collect(round);
+		took = now_ms() - start;
+	} while (took < ROUND_MS &&
+		 round->hogs_killed + shared->full < NR_HOGS);
+	/* Some that had it may have been killed as well. */
+	sleep_ms(300);
+	collect(round);
+	end_round(round);
+	return took;
+}
+
+static char *create_limited(const char *root, const char *max)
+{
+	char *cgroup = create_cgroup(root, "oom_wait");
+
+	if (cgroup && !cg_write(cgroup, "memory.max", (char *)max) &&
+	    !cg_write(cgroup, "memory.swap.max", "0"))
+		return cgroup;
+	destroy_cgroup(cgroup);
+	return NULL;
+}
+
+/* One hog has to be killed, and no other task. */
+static int test_second_victim(const char *root)
+{
+	char *cgroup = create_limited(root, MAX);
+	int i, hogs = 0, others = 0;
+	struct round round;
+	long took = 0;
+
+	for (i = 0; cgroup && i < NR_ROUNDS; i++) {
+		took += run_round(cgroup, &round);
+		hogs += round.hogs_killed;
+		others += round.others_killed;
+	}
+	ksft_print_msg("%d hogs and %d others killed in %d rounds of %ld ms\n",
+		       hogs, others, NR_ROUNDS, took / NR_ROUNDS);
+	destroy_cgroup(cgroup);
+	return hogs == NR_ROUNDS && !others ? KSFT_PASS : KSFT_FAIL;
+}
+
+/* All hogs have to be killed, one after the other. */
+static int test_chain(const char *root)
+{
+	char *cgroup = create_limited(root, CHAIN_MAX);
+	struct round round = {};
+	long took = -1;
+
+	if (cgroup)
+		took = run_round(cgroup, &round);
+	ksft_print_msg("%d hogs and %d others killed, within %ld ms\n",
+		       round.hogs_killed, round.others_killed, took);
+	destroy_cgroup(cgroup);
+	return round.hogs_killed == NR_HOGS && !round.others_killed &&
+	       took <= CHAIN_MS ? KSFT_PASS : KSFT_FAIL;
+}
+
+#define T(x) { x, #x }
+static const struct {
+	int (*fn)(const char *root);
+	const char *name;
+} tests[] = {
+	T(test_second_victim),
+	T(test_chain),
+};
+
+#undef T
+
+int main(int argc, char **argv)
+{
+	char root[PATH_MAX];
+	int i, plan = 0;
+
+	ksft_print_header();
+	find_root(root, sizeof(root));
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		ksft_exit_fail_msg("no memory\n");
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
+		plan += case_wanted(tests[i].name);
+	ksft_set_plan(plan);
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
+		if (case_wanted(tests[i].name))
+			ksft_test_result_code(tests[i].fn(root), tests[i].name,
+					      NULL);
+	ksft_finished();
+}
