@@ -132,7 +132,7 @@ static long memcg_max_timeout(gfp_t gfp_mask, long slept)
  */
 static long memcg_max_needed(unsigned long pending, unsigned int nr_pages)
 {
-	return min_t(unsigned long, DIV_ROUND_UP(pending, 2),
+	return min_t(unsigned long, pending - pending / 2,
 		     max(nr_pages, MEMCG_MAX_BATCH));
 }
 

@@ -26,7 +26,7 @@
 #define HOG_BYTES	MB(60L)
 #define BYSTANDER_BYTES	MB(4L)
 #define CHURN_BYTES	MB(1L)
-#define NR_ROUNDS	16
+#define NR_ROUNDS	24
 /* None of them fit with another one. */
 #define CHAIN_MAX	"64M"
 #define CHAIN_MS	15000
@@ -64,10 +64,9 @@ static int do_bystander(const char *cgroup, void *arg)
 {
 	take(BYSTANDER_BYTES);
 	__atomic_add_fetch(&shared->ready, 1, __ATOMIC_SEQ_CST);
-	for (;;) {
-		munmap(take(CHURN_BYTES), CHURN_BYTES);
+	while (!munmap(take(CHURN_BYTES), CHURN_BYTES))
 		sleep_ms(2);
-	}
+	return EXIT_FAILURE;
 }
 
 static int do_hog(const char *cgroup, void *arg)
