@@ -10,7 +10,7 @@
  *
  * So a charge for which reclaim has freed nothing sleeps until the cgroup at the
  * limit, with its descendants, has had a batch of pages written. It wakes the
- * flushers first if what is under writeback is less than that. Then it makes the next
+ * flushers first if fewer pages are under writeback. Then it makes the next
  * of its 16 attempts: their number is as without. A charge sleeps for 2 s at most
  * in all, so that a disk that does not write gets it to the OOM killer after all.
  *
@@ -24,14 +24,14 @@
  * Pages wake the first waiter that they suffice for, in the order in which the tasks
  * came; those that it does not need count for the next. So there is one wake-up for
  * each batch. A waiter whose pages are not written, because they were truncated, or
- * because those before it took the last ones, counts what is left every 100 ms. So
+ * because those before it took the last ones, counts the rest every 100 ms. So
  * does one whose wake-up was lost: the end of writeback has no barrier between the
  * two steps above, which every page would pay for.
  *
  * Room below memory.max, by an uncharge or a higher limit, ends the sleep as well:
  * see mm/memcg_wait.c.
  *
- * What keeps this from a deadlock
+ * Why this cannot deadlock
  *
  *	The task may hold locks: that of the inode it writes to, mmap_lock, or in
  *	the case of GFP_NOFS those of a file system. A flusher may need these, and
@@ -75,7 +75,7 @@
 /* How long all sleeps of a charge take at most, in jiffies. */
 #define MEMCG_MAX_TIMEOUT	(2 * HZ)
 #define MEMCG_MAX_TIMEOUT_NOFS	DIV_ROUND_UP(HZ, 10)
-/* After how many of them a task counts again what it can wait for. */
+/* After how many of them a task counts again the pages that it can wait for. */
 #define MEMCG_MAX_SLICE		DIV_ROUND_UP(HZ, 10)
 /* How many pages a charge waits for, if it does not need more. */
 #define MEMCG_MAX_BATCH		SWAP_CLUSTER_MAX
@@ -200,9 +200,9 @@ static void memcg_max_need(struct memcg_max_waiter *waiter, long needed)
 }
 
 /*
- * Counts what @waiter can wait for, and has it written. The task is on its queue,
- * so that it also counts what is written from now on. Returns false if there is
- * nothing.
+ * Counts the pages that @waiter can wait for, and has them written. The task is on
+ * its queue, so that pages count that are written from now on. Returns false if
+ * there are none.
  */
 static bool memcg_max_prepare(struct memcg_max_waiter *waiter, long timeout)
 {
@@ -231,7 +231,7 @@ static bool memcg_max_is_over(struct memcg_max_waiter *waiter)
 	       memcg_wait_is_over(&waiter->waiter);
 }
 
-/* Sleeps for a slice of @timeout; returns what is left of it. */
+/* Sleeps for a slice of @timeout; returns the rest of it. */
 static long memcg_max_sleep_once(struct memcg_max_waiter *waiter, long timeout)
 {
 	long slice = min(timeout, MEMCG_MAX_SLICE), left = slice;

@@ -14,12 +14,12 @@
  * left, by exit_mmap() or by the OOM reaper, and all sleepers are woken: if there is
  * still no room, the next kill is due at once.
  *
- * What keeps this from a deadlock
+ * Why this cannot deadlock
  *
  *	A sleeper may hold a lock that the victim needs to exit. It sleeps for 1 s
  *	at most at a time, and then tries again, with the lock held as without this
  *	file. Nor has the victim's exit to be waited for: after 2 s the OOM reaper
- *	frees its anonymous memory, whatever it sleeps on. The uncharge wakes
+ *	frees its anonymous memory, asleep or not. The uncharge wakes
  *	the sleepers. If the reaper cannot get mmap_lock either, it sets MMF_OOM_SKIP
  *	after another second, the mark goes, and the next victim is chosen.
  *
