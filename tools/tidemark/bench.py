@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--jobs",
         type=int,
         default=len(os.sched_getaffinity(0)),
-        help="guests that run at a time if the clock is the guest's (default: one per CPU)",
+        help="guests that run at a time if they do not disturb each other (default: one per CPU)",
     )
 
 

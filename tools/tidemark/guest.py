@@ -71,15 +71,17 @@ def slow_machine(
     add: Callable[[Path], None] = _nothing,
     flavour: str = kernel.PLAIN,
     source: Path | None = None,
+    turn: int = 0,
 ) -> vm.Machine:
     """A machine with the guest's user space, a fresh slow disk and a disk that is a tarball.
 
     Others add files of their own to the user space. The kselftests are those of the kernel's
-    source, if no other is given.
+    source, if no other is given. Machines that run at a time have distinct turns.
     """
     layout = REPOSITORY
     heavy = flavour not in (kernel.LEAN, kernel.PLAIN)
-    place = layout.build / "guest" / f"{base.label}-{flavour}-{mode}"
+    name = f"{base.label}-{flavour}-{mode}" + (f"-{turn}" if turn else "")
+    place = layout.build / "guest" / name
     place.mkdir(parents=True, exist_ok=True)
     disks = (
         vm.Disk(_slow_disk(place / "disk.img"), DISK_BYTES_PER_SECOND),

@@ -82,9 +82,10 @@ class Benchmark:
     """Boots each variant in each setting several times, and collects the results in one table.
 
     Under icount, guest time counts instructions; otherwise the guest has a slow disk, and time
-    is the host's. The headline is a pattern for the rows that the report plots. The reader of
-    the results may add columns to those of the variants. With many variants there is a table for
-    each scene, and one plot of all.
+    is the host's. Then guests run one at a time, but for those that mostly wait for the disk. The
+    headline is a pattern for the rows that the report plots. The reader of the results may add
+    columns to those of the variants. With many variants there is a table for each scene, and one
+    plot of all.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Benchmark:
     posting: Posting | None = None
     plotted: tuple[str, ...] = ()
     by_scene: bool = False
+    parallel: bool = False
     read: Callable[[str, str, Sequence[str]], Reading] = read_figures
 
     def of_base_alone(self) -> "Benchmark":

@@ -4,6 +4,7 @@
 import itertools
 import os
 import re
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -109,7 +110,7 @@ def _workers(benchmark: Benchmark, jobs: int) -> ThreadPoolExecutor:
     and takes a CPU's turn away from it then: in a guest with 16, a boot in six went its own way.
     """
     if not benchmark.icount:
-        return ThreadPoolExecutor(1)
+        return ThreadPoolExecutor(jobs if benchmark.parallel else 1)
     cpus = itertools.cycle(sorted(os.sched_getaffinity(0)))
     return ThreadPoolExecutor(jobs, initializer=lambda: os.sched_setaffinity(0, {next(cpus)}))
 
@@ -132,9 +133,14 @@ def _measure(
     else:
         # Some of our kselftests need nothing that the unpatched kernel lacks.
         source = (kernels.patched or image).source
-        words = _words(benchmark, boot)
         machine = guest.slow_machine(
-            kernels.base, image, benchmark.program, words, partial(_add, benchmark), source=source
+            kernels.base,
+            image,
+            benchmark.program,
+            _words(benchmark, boot),
+            partial(_add, benchmark),
+            source=source,
+            turn=_turn(),
         )
         place = machine.initramfs.parent
     outcome = vm.run(machine, place / boot.log, TIMEOUT_SECONDS, lambda _: None)
@@ -145,6 +151,12 @@ def _measure(
             outcome.console[-20:],
         )
     return benchmark.read(boot.variant.name, boot.setting.name, outcome.results)
+
+
+def _turn() -> int:
+    """A number for each thread of the pool, from 0."""
+    number = threading.current_thread().name.rpartition("_")[2]
+    return int(number) if number.isdecimal() else 0
 
 
 def _add(benchmark: Benchmark, root: Path) -> None:

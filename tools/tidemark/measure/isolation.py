@@ -32,7 +32,7 @@ def _on(file_system: str, name: str) -> Benchmark:
         title=f"victims beside endless writers, with what may protect them, on {file_system}",
         about="overwrites, a log, random reads, unpacking, installing; disk of 30 MB/s,"
         " vm.dirty_bytes=128M",
-        minutes=55,
+        minutes=30,
         program="isolation",
         variants=VARIANTS,
         settings=(Setting(parameters=(f"bench.fs={file_system}",)),),
@@ -41,6 +41,7 @@ def _on(file_system: str, name: str) -> Benchmark:
         parameters=("kunit.enable=0",),
         headline="",
         by_scene=True,
+        parallel=True,
     )
 
 

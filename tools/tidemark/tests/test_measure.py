@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import tempfile
+import threading
 import unittest
 from collections.abc import Sequence
 from pathlib import Path
@@ -379,6 +380,20 @@ class GuestsTest(unittest.TestCase):
             with guests._workers(benchmark, len(mine) + 1) as pool:
                 self.assertEqual(int(pool.submit(process.output, ask).result()), expected)
         self.assertEqual(os.sched_getaffinity(0), mine)
+
+    def test_guests_that_wait_for_the_disk_run_side_by_side(self) -> None:
+        meeting = threading.Barrier(2)
+
+        def turn() -> int:
+            meeting.wait(10)
+            return guests._turn()
+
+        with guests._workers(isolation.EXT4, 2) as pool:
+            turns = [future.result() for future in (pool.submit(turn), pool.submit(turn))]
+        self.assertEqual(sorted(turns), [0, 1])
+        with guests._workers(life.LIFE, 2) as pool:
+            self.assertEqual(pool._max_workers, 1)
+        self.assertEqual(guests._turn(), 0)
 
     def test_a_seed_changes_memory_and_the_program_knows_it(self) -> None:
         boots = list(guests._boots(TOY, 2))
