@@ -26,7 +26,7 @@
  *
  * Beside a flusher without a limit that fills the queue, pacing would help
  * nothing and take the limited cgroup's part of the disk. Such a flusher notes
- * the time in its bdi, and for half a second the others are not paced.
+ * the time in its bdi, and for a second the others are not paced.
  *
  * Writes for data integrity (sync(), fsync()) are not paced, and end the wait of a
  * flusher that has to do them.
@@ -52,8 +52,8 @@
 #define MEMCG_DIRTY_PACE_SLEEP	max(HZ / 50, 1)
 #define MEMCG_DIRTY_PACE_STALL	HZ
 
-/* In jiffies: a queue that an unlimited flusher filled stays full so long. */
-#define MEMCG_DIRTY_PACE_CROWDED	(HZ / 2)
+/* In jiffies: a flusher without a limit writes a chunk in this time. */
+#define MEMCG_DIRTY_PACE_CROWDED	HZ
 
 /**
  * memcg_dirty_pace_bound - pages that keep a disk busy
