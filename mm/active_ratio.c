@@ -508,11 +508,9 @@ unsigned long active_ratio_other_refaults(struct lruvec *lruvec,
 	unsigned long caused, others, last;
 
 	caused = atomic_long_read(&lruvec->file_refaults[kind].caused);
-	if (!caused)
-		return refaults;
 	others = refaults - caused;
 	last = READ_ONCE(lruvec->file_refaults[kind].others);
-	if ((long)(others - last) <= 0)
+	if (caused && (long)(others - last) <= 0)
 		return last;
 	WRITE_ONCE(lruvec->file_refaults[kind].others, others);
 	return others;

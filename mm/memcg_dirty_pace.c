@@ -28,8 +28,9 @@
  * nothing and take the limited cgroup's part of the disk. Such a flusher notes
  * the time in its bdi, and for a second the others are not paced.
  *
- * Writes for data integrity (sync(), fsync()) are not paced, and end the wait of a
- * flusher that has to do them.
+ * The flusher waits for a second at most, with an inode locked for writeback, and
+ * then writes the smallest chunk. Writes for data integrity (sync(), fsync()) are
+ * not paced, and work that is queued for the flusher, such as sync(), ends its wait.
  */
 
 #include <linux/backing-dev.h>
@@ -41,6 +42,7 @@
 #include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/time64.h>
+#include <linux/workqueue.h>
 
 #include "memcg_dirty.h"
 
@@ -48,9 +50,9 @@
 #define MEMCG_DIRTY_PACE_LEAST	(SZ_256K / PAGE_SIZE)
 #define MEMCG_DIRTY_PACE_USUAL	((long)(SZ_4M / PAGE_SIZE))
 
-/* In jiffies: the longest sleep, and the longest wait without progress. */
+/* In jiffies: the longest sleep, and the longest wait for a chunk. */
 #define MEMCG_DIRTY_PACE_SLEEP	max(HZ / 50, 1)
-#define MEMCG_DIRTY_PACE_STALL	HZ
+#define MEMCG_DIRTY_PACE_WAIT	HZ
 
 /* In jiffies: a flusher without a limit writes a chunk in this time. */
 #define MEMCG_DIRTY_PACE_CROWDED	HZ
@@ -112,31 +114,28 @@ static bool memcg_dirty_is_crowded(const struct backing_dev_info *bdi)
 /* Others wait for the flusher, or would take the disk. */
 static bool memcg_dirty_is_urgent(const struct bdi_writeback *wb)
 {
-	return !list_empty(&wb->work_list) || memcg_dirty_is_crowded(wb->bdi);
+	return !list_empty(&wb->work_list) || current_is_workqueue_rescuer() ||
+	       memcg_dirty_is_crowded(wb->bdi);
 }
 
-/*
- * Ends if the count does not fall for a second: a disk that hangs must not stop
- * the flusher, which has more to do than this inode.
- */
-static void memcg_dirty_pace_wait(struct bdi_writeback *wb,
+/* Returns whether there is room in the queue. */
+static bool memcg_dirty_pace_wait(struct bdi_writeback *wb,
 				  unsigned long bandwidth, unsigned long bound)
 {
-	unsigned long least = ULONG_MAX, progress = jiffies;
+	unsigned long end = jiffies + MEMCG_DIRTY_PACE_WAIT;
 
 	while (!memcg_dirty_is_urgent(wb)) {
 		/* The cheap count may be wrong by more than the bound. */
 		unsigned long queued = wb_stat_sum(wb, WB_WRITEBACK);
 
-		if (queued < least)
-			progress = jiffies;
-		least = min(least, queued);
-		if (queued <= bound ||
-		    time_after(jiffies, progress + MEMCG_DIRTY_PACE_STALL))
-			return;
+		if (queued <= bound)
+			return true;
+		if (time_after(jiffies, end))
+			break;
 		schedule_timeout_idle(memcg_dirty_pace_sleep(queued - bound,
 							     bandwidth));
 	}
+	return false;
 }
 
 /* See memcg_dirty_pace(). */
@@ -152,7 +151,8 @@ long __memcg_dirty_pace(struct bdi_writeback *wb, long nr_pages, long least)
 	}
 	if (memcg_dirty_is_urgent(wb))
 		return nr_pages;
-	memcg_dirty_pace_wait(wb, bandwidth, bound);
+	if (!memcg_dirty_pace_wait(wb, bandwidth, bound))
+		bound = MEMCG_DIRTY_PACE_LEAST;
 	return memcg_dirty_pace_chunk(nr_pages, bound, least);
 }
 

@@ -22,9 +22,10 @@
  * inodes that are charged to other cgroups.
  *
  * A flush takes a lock, that of all cgroups on some bases, and time that grows with
- * the number of CPUs. So there is at most one for each cgroup in an interval: a
- * tick where the count is too low, since much may be written in a short time, and
- * 50 ms where it may be too high.
+ * the number of CPUs. So there is at most one for each cgroup in an interval: 4 ms
+ * where the count is too low, since much may be written in a short time, and 50 ms
+ * where the writer is to be paused. The count may stay low, where the flusher has
+ * pages of others.
  */
 
 #include <linux/atomic.h>
@@ -35,7 +36,7 @@
 #include <linux/memcontrol.h>
 
 #define MEMCG_FRESH_BITS		8
-#define MEMCG_FRESH_LOW_INTERVAL	1
+#define MEMCG_FRESH_LOW_INTERVAL	DIV_ROUND_UP(HZ, 250)
 #define MEMCG_FRESH_HIGH_INTERVAL	DIV_ROUND_UP(HZ, 20)
 
 /* When the statistics were last flushed here, in jiffies; hashed by the cgroup. */
@@ -62,9 +63,11 @@ static unsigned long memcg_fresh_interval(bool freerun, unsigned long dirty,
 					  unsigned long wb_dirty,
 					  unsigned long ceiling)
 {
+	if (!freerun)
+		return MEMCG_FRESH_HIGH_INTERVAL;
 	if (wb_dirty > dirty && wb_dirty > ceiling)
 		return MEMCG_FRESH_LOW_INTERVAL;
-	return freerun ? 0 : MEMCG_FRESH_HIGH_INTERVAL;
+	return 0;
 }
 
 /**
@@ -75,7 +78,7 @@ static unsigned long memcg_fresh_interval(bool freerun, unsigned long dirty,
  * @ceiling: up to how many of them a writer is not paused
  *
  * Context: may sleep.
- * Return: true if the statistics were flushed, and have to be read again.
+ * Return: true if the statistics were flushed, and have to be read once again.
  */
 bool memcg_fresh_flush(struct bdi_writeback *wb, bool freerun,
 		       unsigned long dirty, unsigned long ceiling)

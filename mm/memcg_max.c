@@ -81,7 +81,7 @@
 #define MEMCG_MAX_BATCH		SWAP_CLUSTER_MAX
 
 /* Charges that wait, or are about to: all that the end of writeback reads. */
-atomic_t memcg_max_nr_waiters __read_mostly = ATOMIC_INIT(0);
+atomic_t memcg_max_nr_waiters = ATOMIC_INIT(0);
 
 /**
  * struct memcg_max_waiter - a charge on a queue
@@ -94,25 +94,12 @@ struct memcg_max_waiter {
 	long needed;
 };
 
-/*
- * Flags of tasks that die, or may be needed for writeback to make progress. Workers
- * of io_uring write for their users, as these themselves would.
- */
-static bool memcg_max_flags_forbid(unsigned int flags)
-{
-	if ((flags & PF_USER_WORKER) && !(flags & PF_IO_WORKER))
-		return true;
-	return flags & (PF_KTHREAD | PF_MEMALLOC | PF_MEMALLOC_NOFS |
-			PF_MEMALLOC_NOIO | PF_LOCAL_THROTTLE | PF_EXITING);
-}
-
 /* Larger folios have smaller ones to fall back to. */
 static bool memcg_max_may_wait(unsigned int nr_pages)
 {
 	return cgroup_subsys_on_dfl(memory_cgrp_subsys) &&
 	       nr_pages <= 1 << PAGE_ALLOC_COSTLY_ORDER &&
-	       !memcg_max_flags_forbid(current->flags) &&
-	       !current->journal_info && !tsk_is_oom_victim(current);
+	       !memcg_wait_is_needed(current) && !tsk_is_oom_victim(current);
 }
 
 /* How long a charge that has slept for @slept may sleep, in jiffies. */
@@ -243,6 +230,10 @@ static long memcg_max_sleep_once(struct memcg_max_waiter *waiter, long timeout)
 	return timeout - (slice - left);
 }
 
+/*
+ * Returns the rest of @timeout. Without a page to wait for there is none, so that
+ * the charge does not flush the statistics for each of its attempts.
+ */
 static long memcg_max_sleep(struct mem_cgroup *level, unsigned int nr_pages,
 			    long timeout)
 {
@@ -255,9 +246,12 @@ static long memcg_max_sleep(struct mem_cgroup *level, unsigned int nr_pages,
 			&level->memory.max, nr_pages);
 	add_wait_queue_exclusive(queue, &waiter.waiter.wait);
 	while (timeout > 0 && !memcg_max_is_over(&waiter) &&
-	       !fatal_signal_pending(current) &&
-	       memcg_max_prepare(&waiter, timeout))
-		timeout = memcg_max_sleep_once(&waiter, timeout);
+	       !fatal_signal_pending(current)) {
+		if (memcg_max_prepare(&waiter, timeout))
+			timeout = memcg_max_sleep_once(&waiter, timeout);
+		else
+			timeout = 0;
+	}
 	finish_wait(queue, &waiter.waiter.wait);
 	trace_memcg_max_woken(cgroup_id(level->css.cgroup), waiter.needed,
 			      jiffies_to_msecs(timeout));

@@ -16,9 +16,10 @@
  *
  * Why this cannot deadlock
  *
- *	A sleeper may hold a lock that the victim needs to exit. It sleeps for 1 s
- *	at most at a time, and then tries again, with the lock held as without this
- *	file. Nor has the victim's exit to be waited for: after 2 s the OOM reaper
+ *	A sleeper may hold a lock that the victim needs to exit. It sleeps until the
+ *	mark ends, 1 s at most, and then tries again, with the lock held as without
+ *	this file. A task in a transaction, and others that writeback may need, sleep
+ *	for a tick. Nor has the victim's exit to be waited for: after 2 s the OOM reaper
  *	frees its anonymous memory, asleep or not. The uncharge wakes
  *	the sleepers. If the reaper cannot get mmap_lock either, it sets MMF_OOM_SKIP
  *	after another second, the mark goes, and the next victim is chosen.
@@ -31,7 +32,8 @@
  *	by sleepers. A mark that no one takes away ends after 1 s.
  *
  * The mark is a hint: one for each slot of a hash. If two levels share a slot, the
- * later kill's mark stays, and the other level does as without.
+ * later kill's mark stays, and the other level's tasks do as without; those that
+ * sleep already may do so until its own mark would have ended.
  */
 
 #include <linux/atomic.h>
@@ -40,6 +42,8 @@
 #include <linux/jiffies.h>
 #include <linux/memcg_oom.h>
 #include <linux/memcontrol.h>
+#include <linux/minmax.h>
+#include <linux/oom.h>
 #include <linux/psi.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -74,8 +78,10 @@ static struct memcg_oom_mark *memcg_oom_mark(struct mem_cgroup *level)
 static bool memcg_oom_marks_level(const struct memcg_oom_mark *mark,
 				  struct mem_cgroup *level, unsigned long now)
 {
+	unsigned long until = READ_ONCE(mark->until);
+
 	return READ_ONCE(mark->level) == level &&
-	       time_before(now, READ_ONCE(mark->until));
+	       time_in_range_open(now, until - MEMCG_OOM_TIMEOUT, until);
 }
 
 /**
@@ -89,16 +95,13 @@ bool memcg_oom_in_flight(struct mem_cgroup *level)
 	return memcg_oom_marks_level(memcg_oom_mark(level), level, jiffies);
 }
 
-/**
- * memcg_oom_killed - note that a task was killed for a level
- * @level: the cgroup at its limit
- *
- * Context: under oom_lock.
- */
-void memcg_oom_killed(struct mem_cgroup *level)
+/* Under oom_lock. On version 1, a task can take the kill into its own hands. */
+static void memcg_oom_set_mark(struct mem_cgroup *level)
 {
 	struct memcg_oom_mark *mark = memcg_oom_mark(level);
 
+	if (!cgroup_subsys_on_dfl(memory_cgrp_subsys))
+		return;
 	WRITE_ONCE(mark->until, jiffies + MEMCG_OOM_TIMEOUT);
 	WRITE_ONCE(mark->level, level);
 }
@@ -120,10 +123,30 @@ static void memcg_oom_unmark(struct mem_cgroup *level)
 	struct memcg_oom_mark *mark = memcg_oom_mark(level);
 	struct memcg_wait_event event = { .freed = level };
 
-	if (READ_ONCE(mark->level) != level)
+	if (READ_ONCE(mark->level) != level ||
+	    cmpxchg(&mark->level, level, NULL) != level)
 		return;
-	WRITE_ONCE(mark->level, NULL);
 	__wake_up(memcg_wait_queue(level), TASK_NORMAL, INT_MAX, &event);
+}
+
+/**
+ * memcg_oom_kill - call the OOM killer for a level
+ * @oc: with the cgroup at its limit
+ *
+ * A victim may be gone before out_of_memory() returns, so the mark comes first.
+ *
+ * Context: under oom_lock.
+ * Return: what out_of_memory() returns: true if a task was killed, or is dying.
+ */
+bool memcg_oom_kill(struct oom_control *oc)
+{
+	bool killed;
+
+	memcg_oom_set_mark(oc->memcg);
+	killed = out_of_memory(oc);
+	if (!killed)
+		memcg_oom_unmark(oc->memcg);
+	return killed;
 }
 
 /**
@@ -142,6 +165,16 @@ void memcg_oom_freed(struct task_struct *victim)
 	     level = parent_mem_cgroup(level))
 		memcg_oom_unmark(level);
 	rcu_read_unlock();
+}
+
+/* A task that others may depend on sleeps for a tick only. */
+static long memcg_oom_timeout(struct mem_cgroup *level)
+{
+	long left = READ_ONCE(memcg_oom_mark(level)->until) - jiffies;
+
+	if (memcg_wait_is_needed(current))
+		return 1;
+	return clamp(left, 1L, (long)MEMCG_OOM_TIMEOUT);
 }
 
 static void memcg_oom_sleep(struct mem_cgroup *level, unsigned int nr_pages,
@@ -181,7 +214,7 @@ void memcg_oom_wait(struct mem_cgroup *level, unsigned int nr_pages)
 		return;
 	psi_memstall_enter(&pflags);
 	atomic_inc(&memcg_wait_nr);
-	memcg_oom_sleep(level, nr_pages, MEMCG_OOM_TIMEOUT);
+	memcg_oom_sleep(level, nr_pages, memcg_oom_timeout(level));
 	atomic_dec(&memcg_wait_nr);
 	psi_memstall_leave(&pflags);
 	/* There may be room for more than one. */

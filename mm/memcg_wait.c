@@ -109,6 +109,29 @@ bool memcg_wait_is_over(const struct memcg_waiter *waiter)
 	return memcg_wait_room(waiter);
 }
 
+/*
+ * Flags of tasks that die, or may be needed for writeback to make progress. Workers
+ * of io_uring write for their users, as these themselves would.
+ */
+static bool memcg_wait_needs_flags(unsigned int flags)
+{
+	if ((flags & PF_USER_WORKER) && !(flags & PF_IO_WORKER))
+		return true;
+	return flags & (PF_KTHREAD | PF_MEMALLOC | PF_MEMALLOC_NOFS |
+			PF_MEMALLOC_NOIO | PF_LOCAL_THROTTLE | PF_EXITING);
+}
+
+/**
+ * memcg_wait_is_needed - check if others may depend on a task
+ * @task: the current task
+ *
+ * Return: true if it should not sleep until others make progress.
+ */
+bool memcg_wait_is_needed(const struct task_struct *task)
+{
+	return task->journal_info || memcg_wait_needs_flags(task->flags);
+}
+
 /* May @waiter go on, with the room that the tasks before it have left? */
 static bool memcg_wait_spend(struct memcg_wait_event *event,
 			     const struct memcg_waiter *waiter)

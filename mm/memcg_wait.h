@@ -42,6 +42,7 @@ void memcg_wait_init(struct memcg_waiter *waiter, wait_queue_func_t func,
 		     unsigned long nr_pages);
 wait_queue_head_t *memcg_wait_queue(struct mem_cgroup *level);
 bool memcg_wait_is_over(const struct memcg_waiter *waiter);
+bool memcg_wait_is_needed(const struct task_struct *task);
 int memcg_wait_wake_function(wait_queue_entry_t *wait, unsigned int mode,
 			     int sync, void *event);
 

@@ -17,8 +17,7 @@ long __memcg_dirty_pace(struct bdi_writeback *wb, long nr_pages, long least);
  *
  * Does nothing until the first limit.
  *
- * Context: may sleep, as long as the disk makes progress. The caller may hold
- * I_SYNC of an inode.
+ * Context: may sleep, for a second at most. The caller may hold I_SYNC of an inode.
  *
  * Return: how many pages to write at once, @nr_pages at most.
  */

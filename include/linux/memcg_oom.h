@@ -3,6 +3,7 @@
 #ifndef _LINUX_MEMCG_OOM_H
 #define _LINUX_MEMCG_OOM_H
 
+#include <linux/oom.h>
 #include <linux/types.h>
 
 struct mem_cgroup;
@@ -11,7 +12,7 @@ struct task_struct;
 #ifdef CONFIG_MEMCG_OOM_WAIT
 
 bool memcg_oom_in_flight(struct mem_cgroup *level);
-void memcg_oom_killed(struct mem_cgroup *level);
+bool memcg_oom_kill(struct oom_control *oc);
 void memcg_oom_freed(struct task_struct *victim);
 void memcg_oom_wait(struct mem_cgroup *level, unsigned int nr_pages);
 
@@ -22,7 +23,11 @@ static inline bool memcg_oom_in_flight(struct mem_cgroup *level)
 	return false;
 }
 
-static inline void memcg_oom_killed(struct mem_cgroup *level) {}
+static inline bool memcg_oom_kill(struct oom_control *oc)
+{
+	return out_of_memory(oc);
+}
+
 static inline void memcg_oom_freed(struct task_struct *victim) {}
 static inline void memcg_oom_wait(struct mem_cgroup *level,
 				  unsigned int nr_pages)

@@ -162,6 +162,8 @@ static void active_ratio_test_refaults(struct kunit *test)
 	caused = &lruvec->file_refaults[kind].caused;
 	KUNIT_EXPECT_EQ(test, active_ratio_other_refaults(lruvec, kind, 10), 10UL);
 	atomic_long_add(5, caused);
+	/* the count comes later */
+	KUNIT_EXPECT_EQ(test, active_ratio_other_refaults(lruvec, kind, 10), 10UL);
 	KUNIT_EXPECT_EQ(test, active_ratio_other_refaults(lruvec, kind, 15), 10UL);
 	atomic_long_add(40, caused);
 	KUNIT_EXPECT_EQ(test, active_ratio_other_refaults(lruvec, kind, 15), 10UL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests for charges that wait for writeback: which ones may, for how long, and
- * for how many pages.
+ * KUnit tests for charges that wait for writeback: for how long, and for how many
+ * pages.
  *
  * Included by mm/memcg_max.c.
  */
@@ -55,20 +55,6 @@ static void memcg_max_test_count(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, needed, 0);
 }
 
-static void memcg_max_test_flags(struct kunit *test)
-{
-	KUNIT_EXPECT_FALSE(test, memcg_max_flags_forbid(0));
-	KUNIT_EXPECT_FALSE(test, memcg_max_flags_forbid(PF_USER_WORKER |
-							PF_IO_WORKER));
-	KUNIT_EXPECT_TRUE(test, memcg_max_flags_forbid(PF_USER_WORKER));
-	KUNIT_EXPECT_TRUE(test, memcg_max_flags_forbid(PF_KTHREAD));
-	KUNIT_EXPECT_TRUE(test, memcg_max_flags_forbid(PF_MEMALLOC_NOFS));
-	KUNIT_EXPECT_TRUE(test, memcg_max_flags_forbid(PF_MEMALLOC_NOIO));
-	/* As prctl(PR_SET_IO_FLUSHER) sets it. */
-	KUNIT_EXPECT_TRUE(test, memcg_max_flags_forbid(PF_LOCAL_THROTTLE));
-	KUNIT_EXPECT_TRUE(test, memcg_max_flags_forbid(PF_EXITING));
-}
-
 static size_t memcg_max_test_queued(wait_queue_head_t *queue)
 {
 	return list_count_nodes(&queue->head);
@@ -110,7 +96,6 @@ static struct kunit_case memcg_max_cases[] = {
 	KUNIT_CASE(memcg_max_test_timeout),
 	KUNIT_CASE(memcg_max_test_needed),
 	KUNIT_CASE(memcg_max_test_count),
-	KUNIT_CASE(memcg_max_test_flags),
 	KUNIT_CASE(memcg_max_test_wake),
 	{}
 };

@@ -23,6 +23,9 @@ static void memcg_oom_test_mark(struct kunit *test)
 	struct memcg_oom_mark mark = { .level = level, .until = 100 };
 
 	KUNIT_EXPECT_TRUE(test, memcg_oom_marks_level(&mark, level, 99));
+	/* Nor is one that was left behind taken for another time's. */
+	KUNIT_EXPECT_FALSE(test, memcg_oom_marks_level(&mark, level,
+						       100 - MEMCG_OOM_TIMEOUT - 1));
 	KUNIT_EXPECT_FALSE(test, memcg_oom_marks_level(&mark, level, 100));
 	KUNIT_EXPECT_FALSE(test, memcg_oom_marks_level(&mark, other, 99));
 	/* Jiffies wrap. */
@@ -36,7 +39,7 @@ static void memcg_oom_test_kill(struct kunit *test)
 	struct mem_cgroup *level = memcg_oom_test_memcg(test);
 
 	KUNIT_EXPECT_FALSE(test, memcg_oom_in_flight(level));
-	memcg_oom_killed(level);
+	memcg_oom_set_mark(level);
 	KUNIT_EXPECT_TRUE(test, memcg_oom_in_flight(level));
 	memcg_oom_unmark(level);
 	KUNIT_EXPECT_FALSE(test, memcg_oom_in_flight(level));

@@ -88,11 +88,27 @@ static void memcg_wait_test_may_be_over(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, memcg_wait_may_be_over(memcg));
 }
 
+/* Which tasks may sleep until others make progress. */
+static void memcg_wait_test_flags(struct kunit *test)
+{
+	KUNIT_EXPECT_FALSE(test, memcg_wait_needs_flags(0));
+	KUNIT_EXPECT_FALSE(test, memcg_wait_needs_flags(PF_USER_WORKER |
+							PF_IO_WORKER));
+	KUNIT_EXPECT_TRUE(test, memcg_wait_needs_flags(PF_USER_WORKER));
+	KUNIT_EXPECT_TRUE(test, memcg_wait_needs_flags(PF_KTHREAD));
+	KUNIT_EXPECT_TRUE(test, memcg_wait_needs_flags(PF_MEMALLOC_NOFS));
+	KUNIT_EXPECT_TRUE(test, memcg_wait_needs_flags(PF_MEMALLOC_NOIO));
+	/* As prctl(PR_SET_IO_FLUSHER) sets it. */
+	KUNIT_EXPECT_TRUE(test, memcg_wait_needs_flags(PF_LOCAL_THROTTLE));
+	KUNIT_EXPECT_TRUE(test, memcg_wait_needs_flags(PF_EXITING));
+}
+
 static struct kunit_case memcg_wait_cases[] = {
 	KUNIT_CASE(memcg_wait_test_nr_served),
 	KUNIT_CASE(memcg_wait_test_needed),
 	KUNIT_CASE(memcg_wait_test_spend),
 	KUNIT_CASE(memcg_wait_test_may_be_over),
+	KUNIT_CASE(memcg_wait_test_flags),
 	{}
 };
 
