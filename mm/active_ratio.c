@@ -117,6 +117,9 @@
 /* One in 64 file pages is not protected, at any ratio. */
 #define ACTIVE_RATIO_RESERVE_SHIFT	6
 
+/* Pages to deactivate at once: more than a folio has that may become active. */
+#define ACTIVE_RATIO_SCAN	((long)(512 + SWAP_CLUSTER_MAX))
+
 /* How long a sum over cgroups is good for, in jiffies */
 #define ACTIVE_RATIO_PERIOD	(HZ / 10)
 
@@ -193,12 +196,17 @@ static unsigned long active_ratio_above_own(unsigned long active,
  * @nr: as many as reclaim asks for
  * @excess: pages that are active above the ratio; not positive below it
  *
- * Return: at most twice @nr: one for each page that may become active while
- * reclaim is scanning, and one to get back to the ratio.
+ * One for each page that may become active while reclaim is scanning, and one to
+ * get back to the ratio. A large folio becomes active at once, so a quarter of the
+ * excess is scanned if that is more, up to such a folio.
+ *
+ * Return: at most twice @nr, or %ACTIVE_RATIO_SCAN if the excess is large.
  */
 static unsigned long active_ratio_to_scan(unsigned long nr, long excess)
 {
-	return clamp(excess, 0L, 2 * (long)nr);
+	long most = min(excess / 4, ACTIVE_RATIO_SCAN);
+
+	return clamp(excess, 0L, max(2 * (long)nr, most));
 }
 
 /**

@@ -24,8 +24,8 @@
  * A flush takes a lock, that of all cgroups on some bases, and time that grows with
  * the number of CPUs. So there is at most one for each cgroup in an interval: 4 ms
  * where the count is too low, since much may be written in a short time, and 50 ms
- * where the writer is to be paused. The count may stay low, where the flusher has
- * pages of others.
+ * where it may be too high. A check reads the statistics once more at most: they
+ * may stay low, where the flusher has pages of others.
  */
 
 #include <linux/atomic.h>
@@ -63,11 +63,9 @@ static unsigned long memcg_fresh_interval(bool freerun, unsigned long dirty,
 					  unsigned long wb_dirty,
 					  unsigned long ceiling)
 {
-	if (!freerun)
-		return MEMCG_FRESH_HIGH_INTERVAL;
 	if (wb_dirty > dirty && wb_dirty > ceiling)
 		return MEMCG_FRESH_LOW_INTERVAL;
-	return 0;
+	return freerun ? 0 : MEMCG_FRESH_HIGH_INTERVAL;
 }
 
 /**

@@ -129,12 +129,14 @@ static void active_ratio_test_to_scan(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, active_ratio_to_scan(32, 0), 0UL);
 	KUNIT_EXPECT_EQ(test, active_ratio_to_scan(32, 1), 1UL);
 	KUNIT_EXPECT_EQ(test, active_ratio_to_scan(32, 50), 50UL);
-	KUNIT_EXPECT_EQ(test, active_ratio_to_scan(32, 544), 64UL);
-	KUNIT_EXPECT_EQ(test, active_ratio_to_scan(0, 544), 0UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_to_scan(32, 256), 64UL);
+	/* more if large folios became active, up to such a folio */
+	KUNIT_EXPECT_EQ(test, active_ratio_to_scan(32, 544), 136UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_to_scan(32, 100000), 544UL);
 	for (nr = 1; nr <= SWAP_CLUSTER_MAX; nr++)
 		for (excess = -1000; excess <= 100000; excess += 250)
 			KUNIT_EXPECT_LE(test, active_ratio_to_scan(nr, excess),
-					2 * nr);
+					max(2 * nr, 544UL));
 }
 
 static void active_ratio_test_scan_inactive(struct kunit *test)

@@ -34,6 +34,7 @@
 /* By so much two runs with the same ratio may differ on a busy machine. */
 #define NOISE	15
 /* By so many pages, the reclaim of anonymous memory may differ. */
+#define SET_ROUNDS	4	/* how long a set is in use */
 #define ANON_NOISE	2048
 /* A reclaimer that raises its priority scans thousands, once in many runs. */
 #define ANON_RUNS	3
@@ -604,7 +605,6 @@ struct anon_reclaim {
 
 /* Shared with the task in the cgroup */
 struct anon_load {
-	int set_rounds;			/* how long a set is in use */
 	struct anon_reclaim reclaim;	/* when it is steady */
 };
 
@@ -675,13 +675,13 @@ static bool lru_gen_is_enabled(void)
 	       strtol(enabled, NULL, 16) & 1;
 }
 
-static void use_all(char *anon, int set, int stream, int round, int set_rounds)
+static void use_all(char *anon, int set, int stream, int round)
 {
 	const long part = cool_bytes / cool_rounds;
 
 	use_anon((long *)anon, hot_bytes);
 	use_anon((long *)(anon + hot_bytes + round % cool_rounds * part), part);
-	read_range(set, round / set_rounds * anon_set_bytes, anon_set_bytes);
+	read_range(set, round / SET_ROUNDS * anon_set_bytes, anon_set_bytes);
 	read_range(stream, round * anon_stream_step, anon_stream_step);
 }
 
@@ -708,7 +708,7 @@ static int use_anon_beside_stream(const char *cgroup, void *arg)
 	for (i = 0; i < anon_rounds; i++) {
 		if (i == warm)
 			then = anon_reclaim_now();
-		use_all(anon, set, stream, i, load->set_rounds);
+		use_all(anon, set, stream, i);
 		if (ages && i % 2)
 			age(cgroup);
 	}
@@ -760,7 +760,7 @@ static int compare_anon_reclaim(const char *root, struct anon_load *load)
 	if (!measure_anon_reclaim(root, "default", load))
 		return KSFT_FAIL;
 	reference = load->reclaim;
-	if (load->set_rounds < anon_rounds && !reference.scanned)
+	if (!reference.scanned)
 		return KSFT_FAIL;
 	for (i = 0; i < ARRAY_SIZE(ratios); i++)
 		if (!reclaims_like(root, ratios[i], load, reference))
@@ -768,7 +768,8 @@ static int compare_anon_reclaim(const char *root, struct anon_load *load)
 	return ret;
 }
 
-static int test_anon_with(const char *root, int set_rounds)
+/* A ratio chooses between file pages alone. */
+static int test_anon(const char *root)
 {
 	struct anon_load *load;
 	int ret = KSFT_FAIL;
@@ -779,24 +780,11 @@ static int test_anon_with(const char *root, int set_rounds)
 	}
 	load = mmap(NULL, sizeof(*load), PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (load != MAP_FAILED) {
-		load->set_rounds = set_rounds;
+	if (load != MAP_FAILED)
 		ret = compare_anon_reclaim(root, load);
-	}
 	swapoff(swap_file);
 	unlink(swap_file);
 	return ret;
-}
-
-/* A ratio chooses between file pages alone. */
-static int test_anon(const char *root)
-{
-	return test_anon_with(root, anon_rounds);
-}
-
-static int test_anon_new_sets(const char *root)
-{
-	return test_anon_with(root, 4);
 }
 
 /* Where tests run: once, on either LRU, or on one alone. */
@@ -815,7 +803,6 @@ static const struct {
 	{ "test_inheritance", test_inheritance, EITHER_LRU },
 	{ "test_share", test_share, EITHER_LRU },
 	{ "test_anon", test_anon, EITHER_LRU },
-	{ "test_anon_new_sets", test_anon_new_sets, EITHER_LRU },
 	{ "test_lru_switch", test_lru_switch, EITHER_LRU },
 	{ "test_removed", test_removed, CLASSIC_LRU },
 	{ "test_mapped", test_mapped, LRU_GEN },
