@@ -99,6 +99,7 @@
 #include <linux/mm.h>
 #include <linux/mm_inline.h>
 #include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
 #include <linux/swap.h>
@@ -402,6 +403,7 @@ static unsigned long active_ratio_sum_held(struct lruvec *target)
 	struct lruvec *lruvec;
 
 	while ((memcg = mem_cgroup_iter(root, memcg, NULL))) {
+		cond_resched();
 		lruvec = mem_cgroup_lruvec(memcg, pgdat);
 		if (!__active_ratio_governs(lruvec))
 			continue;
@@ -432,7 +434,7 @@ static unsigned long active_ratio_held_below(struct lruvec *target)
  * __active_ratio_held - pages that are active because a ratio keeps them so
  * @target: lists of the cgroup, or node, whose subtree is reclaimed from
  *
- * Context: may not be in an RCU read section.
+ * Context: may sleep.
  * Return: a number of pages, a moment old where @target has no ratio.
  */
 unsigned long __active_ratio_held(struct lruvec *target)

@@ -231,8 +231,9 @@ static long memcg_max_sleep_once(struct memcg_max_waiter *waiter, long timeout)
 }
 
 /*
- * Returns the rest of @timeout. Without a page to wait for there is none, so that
- * the charge does not flush the statistics for each of its attempts.
+ * Returns the rest of @timeout. Without a page to wait for it is all left: others
+ * may dirty the pages that this charge is about to reclaim, and then its next
+ * attempts must wait.
  */
 static long memcg_max_sleep(struct mem_cgroup *level, unsigned int nr_pages,
 			    long timeout)
@@ -246,12 +247,9 @@ static long memcg_max_sleep(struct mem_cgroup *level, unsigned int nr_pages,
 			&level->memory.max, nr_pages);
 	add_wait_queue_exclusive(queue, &waiter.waiter.wait);
 	while (timeout > 0 && !memcg_max_is_over(&waiter) &&
-	       !fatal_signal_pending(current)) {
-		if (memcg_max_prepare(&waiter, timeout))
-			timeout = memcg_max_sleep_once(&waiter, timeout);
-		else
-			timeout = 0;
-	}
+	       !fatal_signal_pending(current) &&
+	       memcg_max_prepare(&waiter, timeout))
+		timeout = memcg_max_sleep_once(&waiter, timeout);
 	finish_wait(queue, &waiter.waiter.wait);
 	trace_memcg_max_woken(cgroup_id(level->css.cgroup), waiter.needed,
 			      jiffies_to_msecs(timeout));

@@ -603,11 +603,6 @@ struct anon_reclaim {
 	long swapped;
 };
 
-/* Shared with the task in the cgroup */
-struct anon_load {
-	struct anon_reclaim reclaim;	/* when it is steady */
-};
-
 static long vm_event(const char *key)
 {
 	FILE *file = fopen("/proc/vmstat", "r");
@@ -694,7 +689,7 @@ static int use_anon_beside_stream(const char *cgroup, void *arg)
 	int set = open(set_file, O_RDONLY), stream = open(stream_file, O_RDONLY);
 	const bool ages = lru_gen_is_enabled();
 	struct anon_reclaim then = {};
-	struct anon_load *load = arg;
+	struct anon_reclaim *found = arg;
 	const int warm = 4;
 	char *anon;
 	int i;
@@ -712,12 +707,12 @@ static int use_anon_beside_stream(const char *cgroup, void *arg)
 		if (ages && i % 2)
 			age(cgroup);
 	}
-	load->reclaim = anon_reclaim_since(then);
+	*found = anon_reclaim_since(then);
 	return 0;
 }
 
 static bool measure_anon_reclaim(const char *root, char *ratio,
-				 struct anon_load *load)
+				 struct anon_reclaim *found)
 {
 	char *cgroup = create_bounded(root, "ratio_anon", ratio);
 	bool done;
@@ -725,10 +720,10 @@ static bool measure_anon_reclaim(const char *root, char *ratio,
 	done = cgroup && !make_sparse(set_file, stream_bytes) &&
 	       !make_sparse(stream_file, stream_bytes) &&
 	       !cg_write_numeric(cgroup, "memory.max", anon_memory_max) &&
-	       !cg_run(cgroup, use_anon_beside_stream, load);
+	       !cg_run(cgroup, use_anon_beside_stream, found);
 	destroy_cgroup(cgroup);
 	ksft_print_msg("ratio %s: %ld anonymous pages scanned, %ld swapped out\n",
-		       ratio, load->reclaim.scanned, load->reclaim.swapped);
+		       ratio, found->scanned, found->swapped);
 	return done;
 }
 
@@ -737,21 +732,22 @@ static bool is_within(long pages, long reference)
 	return pages <= reference + reference / 2 + ANON_NOISE;
 }
 
-static bool reclaims_like(const char *root, char *ratio, struct anon_load *load,
+static bool reclaims_like(const char *root, char *ratio,
+			  struct anon_reclaim *found,
 			  struct anon_reclaim reference)
 {
 	int i;
 
 	for (i = 0; i < ANON_RUNS; i++)
-		if (measure_anon_reclaim(root, ratio, load) &&
-		    is_within(load->reclaim.scanned, reference.scanned) &&
-		    is_within(load->reclaim.swapped, reference.swapped))
+		if (measure_anon_reclaim(root, ratio, found) &&
+		    is_within(found->scanned, reference.scanned) &&
+		    is_within(found->swapped, reference.swapped))
 			return true;
 	return false;
 }
 
 /* A load with which upstream's rule scans nothing would show nothing. */
-static int compare_anon_reclaim(const char *root, struct anon_load *load)
+static int compare_anon_reclaim(const char *root, struct anon_reclaim *found)
 {
 	static char *const ratios[] = { "0", "10", "25", "50", "100" };
 	struct anon_reclaim reference;
@@ -760,13 +756,13 @@ static int compare_anon_reclaim(const char *root, struct anon_load *load)
 	/* Known to be wrong with large folios: see active_ratio.rst. */
 	if (ext4_has_large_folios())
 		nr--;
-	if (!measure_anon_reclaim(root, "default", load))
+	if (!measure_anon_reclaim(root, "default", found))
 		return KSFT_FAIL;
-	reference = load->reclaim;
+	reference = *found;
 	if (!reference.scanned)
 		return KSFT_FAIL;
 	for (i = 0; i < nr; i++)
-		if (!reclaims_like(root, ratios[i], load, reference))
+		if (!reclaims_like(root, ratios[i], found, reference))
 			ret = KSFT_FAIL;
 	return ret;
 }
@@ -774,17 +770,17 @@ static int compare_anon_reclaim(const char *root, struct anon_load *load)
 /* A ratio chooses between file pages alone. */
 static int test_anon(const char *root)
 {
-	struct anon_load *load;
+	struct anon_reclaim *found;
 	int ret = KSFT_FAIL;
 
 	if (!make_swap_file() || swapon(swap_file, 0)) {
 		unlink(swap_file);
 		return KSFT_SKIP;
 	}
-	load = mmap(NULL, sizeof(*load), PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (load != MAP_FAILED)
-		ret = compare_anon_reclaim(root, load);
+	found = mmap(NULL, sizeof(*found), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (found != MAP_FAILED)
+		ret = compare_anon_reclaim(root, found);
 	swapoff(swap_file);
 	unlink(swap_file);
 	return ret;
