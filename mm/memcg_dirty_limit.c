@@ -546,7 +546,8 @@ void memcg_dirty_online(struct mem_cgroup *memcg)
  */
 void memcg_dirty_offline(struct mem_cgroup *memcg)
 {
-	WRITE_ONCE(memcg->dirty.floor, 0);
+	/* A full barrier: memcg_dirty_claim() on another CPU checks once more. */
+	xchg(&memcg->dirty.floor, 0);
 	memcg_dirty_note(memcg, memcg_dirty_total(memcg));
 }
 

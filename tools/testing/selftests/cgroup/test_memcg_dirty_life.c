@@ -55,6 +55,8 @@
 #define LOWEST_PEAK	MB(20L)
 #define EVENT_MS	20000
 #define STORM_MS	8000
+/* Within which a removed cgroup goes offline. */
+#define OFFLINE_MS	10000
 #define NR_STORM_FILES	4
 
 static const char *const test_file = "test_memcg_dirty_life.tmp";
@@ -906,6 +908,20 @@ static int storm_write(const char *parent)
 	return ret;
 }
 
+/* Removed cgroups go offline later, in a work item. Returns the last floor seen. */
+static long wait_floor(const char *cgroup, long expected)
+{
+	long floor, end = now_ms() + OFFLINE_MS;
+
+	do {
+		floor = dirty_stat(cgroup, "effective_min ");
+		if (floor == expected)
+			break;
+		sleep_ms(100);
+	} while (now_ms() < end);
+	return floor;
+}
+
 /* Removed cgroups have left no claims: a new one gets all of its parent's floor. */
 static bool no_claims_left(const char *parent)
 {
@@ -916,7 +932,7 @@ static bool no_claims_left(const char *parent)
 	if (child && !cg_write(parent, LIMIT_FILE, "1G") &&
 	    !cg_write(parent, MIN_FILE, "8M") &&
 	    !cg_write(child, MIN_FILE, "max"))
-		floor = dirty_stat(child, "effective_min ");
+		floor = wait_floor(child, MB(8L));
 	destroy_cgroup(child);
 	if (floor != MB(8L))
 		ksft_print_msg("a floor of %ld is left\n", floor);
