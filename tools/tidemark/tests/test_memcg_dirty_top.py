@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0
+"""tools/cgroup/memcg_dirty_top.py on a directory that looks like a cgroup hierarchy."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from tidemark.layout import REPOSITORY
+
+from . import fake
+
+SCRIPT = REPOSITORY.root / "tools/cgroup/memcg_dirty_top.py"
+MIB = 1 << 20
+
+
+def load() -> ModuleType:
+    spec = importlib.util.spec_from_file_location(SCRIPT.stem, SCRIPT)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[SCRIPT.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+top = load()
+
+
+class MemcgDirtyTopTest(fake.Case):
+    def setUp(self) -> None:
+        super().setUp()
+        self.root = self.layout.root / "cgroup"
+        self.root.mkdir(parents=True)
+
+    def cgroup(self, path: str, **values: object) -> Path:
+        stat: dict[str, object] = {
+            "dirty": 0,
+            "writeback": 0,
+            "limit": "max",
+            "background_limit": "max",
+            "limit_levels_up": 0,
+            "effective_min": 0,
+            "throttled": 0,
+            "throttled_usec": 0,
+        }
+        directory = self.root / path
+        directory.mkdir(parents=True, exist_ok=True)
+        lines = (f"{name} {value}\n" for name, value in (stat | values).items())
+        (directory / "memory.dirty_stat").write_text("".join(lines))
+        return directory
+
+    def service(self) -> Path:
+        """A cgroup with a limit, and one below it that writes."""
+        limits = {"limit": 40 * MIB, "background_limit": 20 * MIB}
+        slice_ = self.cgroup("system", dirty=24 * MIB, writeback=12 * MIB, throttled=9, **limits)
+        (slice_ / "memory.dirty_limit_in_bytes").write_text("41943040\n")
+        (slice_ / "memory.dirty_ratio").write_text("max\n")
+        pages = {"dirty": 24 * MIB, "writeback": 12 * MIB}
+        return self.cgroup("system/backup", limit_levels_up=1, throttled=9, **pages, **limits)
+
+    def run_script(self, *options: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, str(SCRIPT), "--mount", str(self.root), "--interval", "0.01"]
+        return subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+
+    def rows(self, *options: str) -> list[dict[str, Any]]:
+        run = self.run_script("--json", "--once", *options)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        rows: list[dict[str, Any]] = json.loads(run.stdout)
+        return rows
+
+    def test_a_limit_is_compared_with_the_pages_of_the_cgroup_that_has_it(self) -> None:
+        self.service()
+        limits = {"limit": 40 * MIB, "background_limit": 20 * MIB}
+        self.cgroup("system", dirty=30 * MIB, writeback=0, **limits)
+        backup = next(row for row in self.rows() if row["cgroup"] == "/system/backup")
+        self.assertEqual(backup["limit_from"], "/system")
+        self.assertEqual(backup["used_percent"], 75)
+        self.assertEqual(backup["dirty"] + backup["writeback"], 36 * MIB)
+
+    def test_idle_cgroups_are_shown_on_demand(self) -> None:
+        self.service()
+        self.cgroup("idle")
+        names = [row["cgroup"] for row in self.rows()]
+        self.assertEqual(names, ["/system", "/system/backup"])
+        self.assertIn("/idle", [row["cgroup"] for row in self.rows("--all")])
+        below = self.rows("--cgroup", "/system/backup")
+        self.assertEqual([row["cgroup"] for row in below], names[1:])
+
+    def test_sorting(self) -> None:
+        self.cgroup("a", dirty=1 * MIB)
+        self.cgroup("b", dirty=1 * MIB, writeback=2 * MIB)
+        self.assertEqual([row["cgroup"] for row in self.rows()], ["/a", "/b"])
+        self.assertEqual([row["cgroup"] for row in self.rows("--sort", "dirty")], ["/b", "/a"])
+
+    def test_rates_are_per_second(self) -> None:
+        service = self.service()
+        text = "8:0 rbytes=7 wbytes=1000 dbytes=0\n8:16 rbytes=0 wbytes=24\n"
+        (service / "io.stat").write_text(text)
+        before = top.sample(service)
+        self.assertEqual(before.written, 1024)
+        changed = {"throttled": 29, "throttled_usec": 9000, "written": 3072}
+        after = top.Sample(**vars(before) | changed | {"at": before.at + 2})
+        row = top.row(service, self.root, {service: after}, {service: before})
+        self.assertEqual((row.pauses, row.paused_ms, row.written), (10, 4.5, 1024))
+        row = top.row(service, self.root, {service: after}, {})
+        self.assertEqual((row.pauses, row.paused_ms, row.written), (None, None, None))
+
+    def test_table(self) -> None:
+        self.service()
+        lines = self.run_script("--once").stdout.splitlines()
+        self.assertEqual(len(lines), 3)
+        self.assertEqual(lines[1].split(), "24.0M 12.0M 40.0M 90% 0 0 0 - system".split())
+        self.assertTrue(lines[2].endswith("    backup  (limit of /system)"), lines[2])
+        self.assertNotIn("\033", lines[0])
+
+    def test_explain_names_the_limit_and_the_reason(self) -> None:
+        self.service()
+        text = self.run_script("--explain", "/system/backup").stdout
+        self.assertIn("/system: dirty_limit_in_bytes 41943040\n", text)
+        self.assertIn("/system/backup: no dirty limit of its own", text)
+        self.assertIn("The limit of /system binds: 36.0M of 40.0M", text)
+        self.assertIn("Above 30.0M", text)
+
+    def test_explain_without_a_limit(self) -> None:
+        self.cgroup("free", dirty=MIB, effective_min=2 * MIB)
+        text = self.run_script("--explain", str(self.root / "free")).stdout
+        self.assertIn("the system-wide vm.dirty_* limits decide", text)
+        self.assertIn("Its floor is 2.0M; it is below that", text)
+
+    def test_explain_far_below_the_limit(self) -> None:
+        self.cgroup("low", dirty=MIB, limit=40 * MIB, background_limit=20 * MIB)
+        self.assertIn("pauses begin at 30.0M", self.run_script("--explain", "low").stdout)
+
+    def test_status_2_without_the_files(self) -> None:
+        (self.root / "plain").mkdir()
+        for options in (("--once",), ("--explain", "/plain"), ("--cgroup", "/absent", "--once")):
+            run = self.run_script(*options)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn("memory.dirty_stat", run.stderr)
+            self.assertNotIn("Traceback", run.stderr)
+
+    def test_a_cgroup_that_vanishes_is_left_out(self) -> None:
+        gone = self.cgroup("gone", dirty=MIB)
+        now = top.collect(self.root)
+        self.assertIn(gone, now)
+        (gone / "memory.dirty_stat").unlink()
+        self.assertNotIn(gone, top.collect(self.root))
+        self.assertIsNone(top.sample(gone))
+
+    def test_bad_options(self) -> None:
+        for options in (("--interval", "0"), ("--sort", "size"), ("--interval", "x")):
+            self.assertEqual(self.run_script(*options).returncode, 2)
