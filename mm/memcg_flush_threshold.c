@@ -26,8 +26,8 @@
  *		->folded + stats_updates - ->flushed
  *
  *	with what the base leaves in stats_updates included. A reader adds this
- *	up over all CPUs, those that are offline too: it can afford to, whereas
- *	for an update there is one addition more in MEMCG_CHARGE_BATCH.
+ *	up over all CPUs that have been online since boot: it can afford to,
+ *	whereas for an update there is one addition more in MEMCG_CHARGE_BATCH.
  *
  *	On its way up, an update may come to a cgroup that is to be flushed by
  *	the base's own rule. There is a base that stops counting there, as that
@@ -77,6 +77,23 @@
  *	one that comes in the middle of folding folds the same updates again: too
  *	many are pending then until the next flush. In an NMI, a base may change
  *	statistics of kernel memory without counting updates.
+ *
+ * A flush takes one CPU after the other, and on each CPU the children before their
+ * parent. An update in between, of a child that has been flushed already, has
+ * counted in the parent, but its statistic is still in the child:
+ *
+ *	flush of a CPU's share			update of the child on that CPU
+ *
+ *	parent and child: memcg_flush_begin_cpu()
+ *	child's statistics go to the parent
+ *						child's statistic += 10
+ *						child's updates += 10
+ *						parent's updates += 10
+ *	parent's statistics are added up
+ *
+ * So the first descendant that is flushed begins for all its ancestors, and the 10
+ * pages are pending in both. The cgroup that the flush is for comes last; it takes
+ * back the beginnings of the cgroups above it, which are not flushed.
  *
  * Yosry Ahmed posted thresholds that belong to each memory cgroup in 2023. The
  * question from review how anybody should know the number is answered by not
@@ -149,17 +166,29 @@ static void memcg_flush_begin_cpu(struct memcg_flush_percpu *percpu,
 /**
  * memcg_flush_begin - note what a flush of a CPU's share is certain to see
  * @memcg: the memory cgroup
- * @percpu: the CPU's share
- * @updates: its stats_updates
+ * @cpu: the CPU
+ * @last: the flush ends with this cgroup on this CPU
+ *
+ * Does the same for the ancestors, as their share is flushed later: see "The order
+ * of things" at the top.
  *
  * Context: the rstat lock is held, before the statistics are read.
  */
-void memcg_flush_begin(struct mem_cgroup *memcg,
-		       struct memcg_flush_percpu *percpu,
-		       const unsigned long *updates)
+void memcg_flush_begin(struct mem_cgroup *memcg, int cpu, bool last)
 {
+	struct memcg_flush_percpu *percpu;
+
 	raw_write_seqcount_begin(&memcg->flush.flushing);
-	memcg_flush_begin_cpu(percpu, updates);
+	for (; memcg; memcg = parent_mem_cgroup(memcg)) {
+		percpu = per_cpu_ptr(memcg->flush.percpu, cpu);
+		/* So have all above. */
+		if (percpu->has_begun)
+			return;
+		memcg_flush_begin_cpu(percpu, per_cpu_ptr(memcg->flush.updates, cpu));
+		percpu->has_begun = true;
+		if (last)
+			return;
+	}
 }
 
 static void memcg_flush_end_cpu(struct memcg_flush_percpu *percpu,
@@ -173,18 +202,37 @@ static void memcg_flush_end_cpu(struct memcg_flush_percpu *percpu,
 	WRITE_ONCE(percpu->flushed, flushed);
 }
 
+/* The ancestors of the cgroup that was to be flushed were not. */
+static void memcg_flush_take_back(struct mem_cgroup *memcg, int cpu)
+{
+	struct memcg_flush_percpu *percpu;
+
+	for (; memcg; memcg = parent_mem_cgroup(memcg)) {
+		percpu = per_cpu_ptr(memcg->flush.percpu, cpu);
+		if (!percpu->has_begun)
+			return;
+		percpu->has_begun = false;
+	}
+}
+
 /**
  * memcg_flush_end - make a flush of a CPU's share known
  * @memcg: the memory cgroup
- * @percpu: the CPU's share
- * @updates: its stats_updates, which is cleared, as on the base
+ * @cpu: the CPU
+ * @last: the flush ends with this cgroup on this CPU
+ * @updates: the CPU's stats_updates, which is cleared, as on the base
  *
  * Context: the rstat lock is held, after the statistics have been added up.
  */
-void memcg_flush_end(struct mem_cgroup *memcg,
-		     struct memcg_flush_percpu *percpu, unsigned long *updates)
+void memcg_flush_end(struct mem_cgroup *memcg, int cpu, bool last,
+		     unsigned long *updates)
 {
+	struct memcg_flush_percpu *percpu = per_cpu_ptr(memcg->flush.percpu, cpu);
+
 	memcg_flush_end_cpu(percpu, updates);
+	percpu->has_begun = false;
+	if (last)
+		memcg_flush_take_back(parent_mem_cgroup(memcg), cpu);
 	raw_write_seqcount_end(&memcg->flush.flushing);
 }
 
@@ -208,7 +256,7 @@ static unsigned long memcg_flush_pending(struct mem_cgroup *memcg)
 	unsigned long *updates;
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
+	for_each_cpu(cpu, memcg_flush_cpus()) {
 		percpu = per_cpu_ptr(memcg->flush.percpu, cpu);
 		updates = per_cpu_ptr(memcg->flush.updates, cpu);
 		pending += memcg_flush_pending_cpu(percpu, updates);

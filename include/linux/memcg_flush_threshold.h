@@ -9,6 +9,7 @@
 #define _LINUX_MEMCG_FLUSH_THRESHOLD_H
 
 #include <linux/compiler.h>
+#include <linux/cpumask.h>
 #include <linux/jump_label.h>
 #include <linux/seqlock_types.h>
 #include <linux/types.h>
@@ -25,6 +26,8 @@ struct mem_cgroup;
  *	that CPU only
  * @flushed: updates that readers see, modulo @folded and stats_updates
  * @begun: updates that a flush in progress is certain to see
+ * @has_begun: a flush of this cgroup or a descendant is in progress, and @begun is
+ *	set
  *
  * Updates count pages. The sums wrap around; only differences count.
  */
@@ -32,6 +35,7 @@ struct memcg_flush_percpu {
 	local_t folded;
 	unsigned long flushed;
 	unsigned long begun;
+	bool has_begun;
 };
 
 /**
@@ -57,13 +61,21 @@ void memcg_flush_init(struct mem_cgroup *memcg,
 void memcg_flush_reset(struct mem_cgroup *memcg);
 
 s64 memcg_unflushed(struct mem_cgroup *memcg, int item);
-void memcg_flush_begin(struct mem_cgroup *memcg,
-		       struct memcg_flush_percpu *percpu,
-		       const unsigned long *updates);
-void memcg_flush_end(struct mem_cgroup *memcg,
-		     struct memcg_flush_percpu *percpu, unsigned long *updates);
+void memcg_flush_begin(struct mem_cgroup *memcg, int cpu, bool last);
+void memcg_flush_end(struct mem_cgroup *memcg, int cpu, bool last,
+		     unsigned long *updates);
 bool __memcg_flush_needed(struct mem_cgroup *memcg, bool base_rule);
 void memcg_flush_note(bool flush);
+
+/**
+ * memcg_flush_cpus - CPUs that may have changed statistics
+ *
+ * Return: those that have been online since boot. Many more may be possible.
+ */
+static inline const struct cpumask *memcg_flush_cpus(void)
+{
+	return IS_ENABLED(CONFIG_SMP) ? &cpus_booted_once_mask : cpu_possible_mask;
+}
 
 /**
  * memcg_flush_fold - keep count of updates that a CPU is about to move on
@@ -124,14 +136,11 @@ static inline void memcg_flush_reset(struct mem_cgroup *memcg)
 {
 }
 
-static inline void memcg_flush_begin(struct mem_cgroup *memcg,
-				     struct memcg_flush_percpu *percpu,
-				     const unsigned long *updates)
+static inline void memcg_flush_begin(struct mem_cgroup *memcg, int cpu, bool last)
 {
 }
 
-static inline void memcg_flush_end(struct mem_cgroup *memcg,
-				   struct memcg_flush_percpu *percpu,
+static inline void memcg_flush_end(struct mem_cgroup *memcg, int cpu, bool last,
 				   unsigned long *updates)
 {
 	WRITE_ONCE(*updates, 0);

@@ -164,11 +164,90 @@ static void memcg_flush_test_race(struct kunit *test)
 	}
 }
 
+static void memcg_flush_test_free(void *percpu)
+{
+	free_percpu((void __percpu __force *)percpu);
+}
+
+static void memcg_flush_test_own(struct kunit *test, void __percpu *percpu)
+{
+	KUNIT_ASSERT_TRUE(test, percpu);
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, memcg_flush_test_free,
+						  (void __force *)percpu));
+}
+
+/* A memory cgroup that nothing but this test knows of, and no flush finds. */
+static struct mem_cgroup *memcg_flush_test_memcg(struct kunit *test,
+						 struct mem_cgroup *parent)
+{
+	struct mem_cgroup *memcg = kunit_kzalloc(test, sizeof(*memcg), GFP_KERNEL);
+	struct memcg_flush_percpu __percpu *percpu;
+	unsigned long __percpu *updates;
+
+	KUNIT_ASSERT_NOT_NULL(test, memcg);
+	percpu = alloc_percpu(struct memcg_flush_percpu);
+	memcg_flush_test_own(test, percpu);
+	updates = alloc_percpu(unsigned long);
+	memcg_flush_test_own(test, updates);
+	memcg_flush_init(memcg, percpu, updates);
+	if (parent)
+		memcg->css.parent = &parent->css;
+	return memcg;
+}
+
+/* An update of @nr_pages on the first CPU: counts in @memcg and its ancestors. */
+static void memcg_flush_test_climb(struct mem_cgroup *memcg, int cpu,
+				   unsigned long nr_pages)
+{
+	for (; memcg; memcg = parent_mem_cgroup(memcg))
+		*per_cpu_ptr(memcg->flush.updates, cpu) += nr_pages;
+}
+
+static void memcg_flush_test_end(struct mem_cgroup *memcg, int cpu, bool last)
+{
+	memcg_flush_end(memcg, cpu, last, per_cpu_ptr(memcg->flush.updates, cpu));
+}
+
+/*
+ * An update comes after its cgroup has been flushed, and before the parent is. The
+ * parent's statistics lack it, and it is pending there.
+ */
+static void memcg_flush_test_levels(struct kunit *test)
+{
+	struct mem_cgroup *root = memcg_flush_test_memcg(test, NULL);
+	struct mem_cgroup *parent = memcg_flush_test_memcg(test, root);
+	struct mem_cgroup *child = memcg_flush_test_memcg(test, parent);
+	struct mem_cgroup *sibling = memcg_flush_test_memcg(test, parent);
+	int cpu = cpumask_first(cpu_online_mask);
+
+	memcg_flush_test_climb(child, cpu, 40);
+	memcg_flush_begin(child, cpu, false);
+	memcg_flush_test_end(child, cpu, false);
+	memcg_flush_test_climb(child, cpu, 10);
+	memcg_flush_begin(sibling, cpu, false);
+	memcg_flush_test_climb(sibling, cpu, 5);
+	memcg_flush_test_end(sibling, cpu, false);
+	memcg_flush_begin(parent, cpu, true);
+	memcg_flush_test_climb(child, cpu, 1);
+	memcg_flush_test_end(parent, cpu, true);
+	KUNIT_EXPECT_EQ(test, memcg_flush_pending(child), 11UL);
+	KUNIT_EXPECT_EQ(test, memcg_flush_pending(sibling), 5UL);
+	KUNIT_EXPECT_EQ(test, memcg_flush_pending(parent), 16UL);
+
+	/* The parent alone was to be flushed. The next flush begins anew above it. */
+	KUNIT_EXPECT_EQ(test, memcg_flush_pending(root), 56UL);
+	memcg_flush_begin(root, cpu, true);
+	memcg_flush_test_end(root, cpu, true);
+	KUNIT_EXPECT_EQ(test, memcg_flush_pending(root), 0UL);
+}
+
 static struct kunit_case memcg_flush_cases[] = {
 	KUNIT_CASE(memcg_flush_test_auto),
 	KUNIT_CASE(memcg_flush_test_parse),
 	KUNIT_CASE(memcg_flush_test_count),
 	KUNIT_CASE(memcg_flush_test_race),
+	KUNIT_CASE(memcg_flush_test_levels),
 	{}
 };
 
