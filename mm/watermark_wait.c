@@ -37,6 +37,9 @@
  *	  wait. Between the two steps of each is a full barrier: one of them sees
  *	  the other.
  *
+ *	A kswapd that sleeps in reclaim_throttle() counts as awake, and so do
+ *	direct reclaimers that sleep there. The timeout bounds the loss.
+ *
  *	If the one that was woken finds a page, or kswapd goes to sleep without
  *	having freed enough, the others wait for the next who frees or reclaims,
  *	or for the timeout. kswapd that has given up is asleep.
@@ -50,7 +53,8 @@
  *	watermark. A zone remembers what it has promised, until the task runs:
  *	the next one to free pages there does not give them away once more.
  *	A task that is passed over, since it must not use the zone or has to
- *	leave more pages there, keeps its place.
+ *	leave more pages there, keeps its place. The task that frees pages passes
+ *	over WATERMARK_PASS_MAX others at most, as it has interrupts disabled.
  *
  * No wake-up is lost
  *
@@ -148,6 +152,9 @@ enum watermark_outcome {
 #define WATERMARK_WAIT_TIMEOUT_MS	20
 #define WATERMARK_WAIT_TIMEOUT_MAX_MS	1000
 
+/* How many waiters that cannot use the pages one that frees them passes over. */
+#define WATERMARK_PASS_MAX	32
+
 /* A node that does not exist, for the tests. */
 #ifdef CONFIG_WATERMARK_WAIT_KUNIT_TEST
 #define WATERMARK_TEST_NODES	1
@@ -190,10 +197,16 @@ struct watermark_waiter {
 	nodemask_t nodes;
 };
 
-/* Pages that were freed: the key of a wake-up. None if somebody is to reclaim. */
+/**
+ * struct watermark_offer - pages that were freed: the key of a wake-up
+ * @zone: where; NULL if a waiter is to reclaim
+ * @free: free pages there
+ * @passed: waiters that had no use for them
+ */
 struct watermark_offer {
 	struct zone *zone;
 	long free;
+	unsigned int passed;
 };
 
 /* How long a task waits for memory; 0 to leave everything as without. */
@@ -337,14 +350,15 @@ static bool watermark_promise(struct watermark_waiter *waiter,
  * @key: the offer
  *
  * Return: as for any wake function; -1 once there is nothing left for anybody
- * who waits: who may go below the watermark does not wait.
+ * who waits, as tasks that may go below the watermark do not wait, or once enough
+ * waiters have been passed over.
  */
 static int watermark_wake_function(struct wait_queue_entry *entry,
 				   unsigned int mode, int flags, void *key)
 {
 	struct watermark_waiter *waiter =
 		container_of(entry, struct watermark_waiter, entry);
-	const struct watermark_offer *offer = key;
+	struct watermark_offer *offer = key;
 	long free;
 
 	if (!offer->zone) {
@@ -355,7 +369,7 @@ static int watermark_wake_function(struct wait_queue_entry *entry,
 	if (free <= (long)min_wmark_pages(offer->zone))
 		return -1;
 	if (!watermark_promise(waiter, offer, free))
-		return 0;
+		return ++offer->passed < WATERMARK_PASS_MAX ? 0 : -1;
 	return watermark_wake_waiter(entry, mode, flags);
 }
 
@@ -374,6 +388,8 @@ void __watermark_wake(struct zone *zone, unsigned long free)
 
 	watermark_wake_queue(&watermark_queues[own], &offer);
 	for_each_node(nid) {
+		if (offer.passed >= WATERMARK_PASS_MAX)
+			return;
 		if (nid != own)
 			watermark_wake_queue(&watermark_queues[nid], &offer);
 	}
@@ -585,6 +601,16 @@ static enum watermark_outcome watermark_wait_on(struct watermark_waiter *waiter,
 	return outcome;
 }
 
+/*
+ * A task in a file system's transaction, or one that must not enter the file system
+ * or do I/O, may hold locks that others need to clean pages.
+ */
+static bool watermark_in_transaction(gfp_t gfp_mask)
+{
+	return current->journal_info ||
+	       (gfp_mask & (__GFP_IO | __GFP_FS)) != (__GFP_IO | __GFP_FS);
+}
+
 /**
  * watermark_may_wait - may the task sleep for this allocation?
  * @gfp_mask: of the allocation
@@ -603,7 +629,7 @@ static bool watermark_may_wait(gfp_t gfp_mask, unsigned int order)
 		return false;
 	if (!(gfp_mask & __GFP_DIRECT_RECLAIM) || (gfp_mask & __GFP_NORETRY))
 		return false;
-	if (order > PAGE_ALLOC_COSTLY_ORDER)
+	if (order > PAGE_ALLOC_COSTLY_ORDER || watermark_in_transaction(gfp_mask))
 		return false;
 	if (current->flags & (PF_KTHREAD | PF_USER_WORKER | PF_LOCAL_THROTTLE |
 			      PF_EXITING))
@@ -648,24 +674,13 @@ static bool watermark_may_wait_alloc(gfp_t gfp_mask, unsigned int order,
 	       !gfp_pfmemalloc_allowed(gfp_mask);
 }
 
-/*
- * Who is in the middle of something may hold what others need to clean pages, and
- * allocate many times meanwhile.
- */
-static bool watermark_in_transaction(void)
-{
-	return current->journal_info ||
-	       current->flags & (PF_MEMALLOC_NOFS | PF_MEMALLOC_NOIO);
-}
-
 void __watermark_wait_turn(gfp_t gfp_mask, unsigned int order,
 			   unsigned int alloc_flags,
 			   const struct alloc_context *ac)
 {
 	int nid = zonelist_node_idx(ac->preferred_zoneref);
 
-	if (!watermark_in_transaction() &&
-	    watermark_may_wait_alloc(gfp_mask, order, alloc_flags) &&
+	if (watermark_may_wait_alloc(gfp_mask, order, alloc_flags) &&
 	    atomic_read(&watermark_queues[nid].nr))
 		watermark_wait_alloc(gfp_mask, order, alloc_flags, ac);
 }

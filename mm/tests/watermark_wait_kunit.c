@@ -13,7 +13,7 @@
 #define WATERMARK_TEST_MIN	100
 #define WATERMARK_TEST_LOW	150
 #define WATERMARK_TEST_RESERVE	40
-#define WATERMARK_TEST_WAITERS	8
+#define WATERMARK_TEST_WAITERS	(WATERMARK_PASS_MAX + 1)
 #define WATERMARK_TEST_PAGES	2000
 #define WATERMARK_TEST_TASKS	4
 
@@ -223,6 +223,25 @@ static void watermark_test_order(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, last->zone, t->zone);
 }
 
+/* A task that frees pages passes over no more waiters than WATERMARK_PASS_MAX. */
+static void watermark_test_pass(struct kunit *test)
+{
+	struct watermark_test *t = test->priv;
+	struct watermark_waiter *large, *small;
+	int i;
+
+	for (i = 0; i < WATERMARK_PASS_MAX; i++)
+		large = watermark_test_add(t, 3);
+	small = watermark_test_add(t, 0);
+	watermark_test_free(t->zone, 0, WATERMARK_TEST_MIN + 1);
+	KUNIT_EXPECT_NULL(test, small->zone);
+	watermark_leave(large);
+	watermark_test_free(t->zone, 0, 0);
+	KUNIT_EXPECT_PTR_EQ(test, small->zone, t->zone);
+	watermark_enter(large);
+	__set_current_state(TASK_RUNNING);
+}
+
 /* A zone above the highest that the allocation may use does not help. */
 static void watermark_test_zone_idx(struct kunit *test)
 {
@@ -383,7 +402,12 @@ static void watermark_test_may_wait(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, watermark_may_wait(GFP_KERNEL, 0));
 	current->flags &= ~PF_KTHREAD;
 	KUNIT_EXPECT_TRUE(test, watermark_may_wait(GFP_KERNEL, 0));
-	KUNIT_EXPECT_TRUE(test, watermark_may_wait(GFP_NOFS, 3));
+	KUNIT_EXPECT_TRUE(test, watermark_may_wait(GFP_KERNEL, 3));
+	KUNIT_EXPECT_FALSE(test, watermark_may_wait(GFP_NOFS, 0));
+	KUNIT_EXPECT_FALSE(test, watermark_may_wait(GFP_NOIO, 0));
+	current->journal_info = test;
+	KUNIT_EXPECT_FALSE(test, watermark_may_wait(GFP_KERNEL, 0));
+	current->journal_info = NULL;
 	KUNIT_EXPECT_FALSE(test, watermark_may_wait(GFP_KERNEL, 4));
 	KUNIT_EXPECT_FALSE(test, watermark_may_wait(GFP_NOWAIT, 0));
 	KUNIT_EXPECT_FALSE(test, watermark_may_wait(GFP_ATOMIC, 0));
@@ -414,6 +438,7 @@ static struct kunit_case watermark_test_cases[] = {
 	KUNIT_CASE(watermark_test_count),
 	KUNIT_CASE(watermark_test_promise),
 	KUNIT_CASE(watermark_test_order),
+	KUNIT_CASE(watermark_test_pass),
 	KUNIT_CASE(watermark_test_zone_idx),
 	KUNIT_CASE(watermark_test_nodes),
 	KUNIT_CASE(watermark_test_races),
