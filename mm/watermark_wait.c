@@ -1,115 +1,116 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reclaim that waits for memory, not for time
+ * Direct reclaim that waits for memory, not for time
  *
- * A task that has reclaimed pages may find that others have taken them. It can
- * reclaim again at once, which costs CPU time and evicts more than is needed, or
- * sleep for a while, which may be too short or too long. Here it sleeps until a
- * zone that its allocation may use is above its watermark again, and for
- * vm.watermark_wait_timeout_ms at most: then it reclaims for itself, so that it
- * depends on nobody, kswapd included.
+ * A task reclaims pages in the slow path of the page allocator, and then finds that
+ * other tasks have taken them. Upstream lets it reclaim again at once, which costs
+ * CPU time and evicts more pages than it needs. With vm.watermark_wait_timeout_ms it
+ * sleeps until a zone that its allocation may use is above its watermark. After
+ * that timeout it reclaims, so that it depends on no other task, not on kswapd
+ * either.
  *
- * Who waits
+ * Example: 16 tasks write to files, and the zone is 32 pages below its watermark.
+ * Without the wait all 16 reclaim 32 pages each. With it, the first one reclaims and
+ * 15 sleep. Its 32 pages lift the zone to the watermark. Then kswapd frees 10 more,
+ * and these wake the first 10 sleepers for one page each.
  *
- *	- An allocation in the slow path whose direct reclaim made progress and
- *	  which still got no page. Without progress it is on its way to the OOM
- *	  killer, and nothing keeps it from there.
- *	- An allocation that comes to the slow path while others wait: it queues
- *	  behind them, once, rather than take the pages that they are woken for.
- *	- Global direct reclaim where the base sleeps a jiffy because of
- *	  VMSCAN_THROTTLE_CONGESTED or VMSCAN_THROTTLE_NOPROGRESS. It still sleeps
- *	  for a jiffy at most, so that the OOM killer is reached as before.
+ * Waiters
  *
- *	Never those who must not, or who free memory by going on: see
- *	watermark_may_wait(). Costly orders do not wait either. For an order
- *	above 0 it takes compaction to make a block of free pages, which comes
- *	with the retry: what is waited for is the number of pages.
+ *	- An allocation whose direct reclaim made progress, and for which there is
+ *	  still no page. Without progress it goes on to the OOM killer as before.
+ *	- An allocation that enters the slow path while other tasks wait. It queues
+ *	  behind them once, so that it does not take the pages that they are woken
+ *	  for.
  *
- * Somebody reclaims
+ *	watermark_may_wait() excludes tasks that must not sleep, and tasks that
+ *	others need to free memory. Costly orders do not wait. An order above 0
+ *	waits for the number of pages; compaction makes a block of them in the
+ *	retry.
  *
- *	An allocation sleeps only while another task is in direct reclaim for
- *	the same node, or kswapd is awake there. The last one to leave direct
- *	reclaim wakes the first who waits, to take a page or reclaim in its
- *	place, unless kswapd is awake:
+ * One task reclaims
  *
- *	- Who waits counts itself in the queue, and then looks for others who
- *	  reclaim; who leaves takes itself off these, and then looks for any who
- *	  wait. Between the two steps of each is a full barrier: one of them sees
- *	  the other.
+ *	A task sleeps only while another task is in direct reclaim for the same
+ *	node, or kswapd is awake there. The last task to leave direct reclaim wakes
+ *	the first waiter, which takes a page or reclaims, unless kswapd is awake:
  *
- *	A kswapd that sleeps in reclaim_throttle() counts as awake, and so do
- *	direct reclaimers that sleep there. The timeout bounds the loss.
+ *	waiter					last reclaimer
  *
- *	If the one that was woken finds a page, or kswapd goes to sleep without
- *	having freed enough, the others wait for the next who frees or reclaims,
- *	or for the timeout. kswapd that has given up is asleep.
+ *	queue->nr++				queue->reclaimers--
+ *	smp_mb()				smp_mb()
+ *	if (!queue->reclaimers) reclaim		if (queue->nr) wake the first waiter
+ *
+ *	One of the two sees the other's store. A kswapd that sleeps in
+ *	reclaim_throttle() counts as awake, and so do direct reclaimers that sleep
+ *	there. If the woken task finds a page, or kswapd stops early, the other
+ *	waiters sleep until the next task frees pages or reclaims. The timeout
+ *	bounds both losses. A kswapd that has given up is asleep.
  *
  * Queues
  *
- *	One per node. A task waits on that of the node that it prefers, and is
- *	served from all zones that it may use: who frees pages serves the queue
- *	of the zone's node first, then the others'. Tasks are woken in the
- *	order in which they came, as many as there are pages above the
- *	watermark. A zone remembers what it has promised, until the task runs:
- *	the next one to free pages there does not give them away once more.
- *	A task that is passed over, since it must not use the zone or has to
- *	leave more pages there, keeps its place. The task that frees pages passes
- *	over WATERMARK_PASS_MAX others at most, as it has interrupts disabled.
+ *	Each node has a queue. A task waits on that of its preferred node, and is
+ *	served from all zones that it may use. A task that frees pages serves the
+ *	queue of the zone's node first, and then those of the other nodes. It wakes
+ *	tasks in the order of arrival, as many as there are pages above the
+ *	watermark. The zone counts the promised pages until the woken task runs, so
+ *	that the next task to free pages does not promise them again. A task that
+ *	cannot use the zone, or has to leave more pages there, is passed over and
+ *	keeps its place. WATERMARK_PASS_MAX are passed over at most, since
+ *	interrupts are disabled.
  *
  * No wake-up is lost
  *
- *	The waiter W counts itself in watermark_waiters and enters its queue,
- *	and then looks at each zone under zone->lock. F, who frees pages, puts
- *	them on the buddy lists and then reads watermark_waiters, all in one
- *	critical section of zone->lock. These sections are ordered:
+ *	waiter					task that frees pages
  *
- *	- W's comes first: what W wrote before it is visible to F in its own.
- *	  F sees W, and W's entry in the queue.
- *	- F's comes first: W finds the pages on the lists, and does not sleep.
+ *	watermark_waiters++
+ *	enter the queue
+ *	lock(zone->lock)			lock(zone->lock)
+ *	count the pages on the buddy lists	put pages on the buddy lists
+ *						read watermark_waiters
+ *	unlock(zone->lock)			unlock(zone->lock)
+ *	sleep if there are too few		wake waiters from the queue
  *
- *	So the freeing side needs no barrier, and one load if nobody waits. The
- *	free pages are counted on the buddy lists under that same lock: the
- *	zone's counter may lack what is in per-CPU differences, and a decision
- *	against a wake-up must not be taken on that. F wakes after it has
- *	released zone->lock. Others may free and take pages meanwhile; who frees
- *	last has seen the most, and decides by that.
+ *	If the waiter's critical section is first, the other task sees the waiter
+ *	and its entry in the queue. Otherwise the waiter finds the pages and does
+ *	not sleep. So freeing pages needs no barrier, and one load while no task
+ *	waits. Both count the pages on the buddy lists under the lock: the zone's
+ *	counter may lack the per-CPU differences, and a wake-up must not be withheld
+ *	because of those. Other tasks may free or take pages before the wake-up;
+ *	the last one to free pages has the latest count, and decides by that.
  *
- *	W's state is set before it looks, and F sets ->zone before it wakes: W
- *	finds ->zone set, or is woken, or both. F removes W's entry as the last
- *	thing that it does to it, as autoremove_wake_function() does, and W does
- *	not return before: finish_wait() takes the lock of the queue, or has
- *	seen the entry removed.
+ *	The waiter sets its state before it counts, and the other task sets ->zone
+ *	before it wakes: the waiter finds ->zone set, or is woken, or both. Removal
+ *	of the entry from the queue is the last access to it, as in
+ *	autoremove_wake_function(), and finish_wait() takes the queue's lock or has
+ *	seen the entry removed. So the waiter does not return earlier.
  *
- *	A wake-up is not lost either on a task that no longer wants it. One that
- *	was killed, and one that goes on to reclaim, offers the zone to the next
- *	(watermark_release()), and so does who lowers a watermark or its boost.
+ *	A woken task that was killed, or that goes on to reclaim, offers the zone
+ *	to the next waiter (watermark_release()). So does a task that lowers a
+ *	watermark or its boost.
  *
- *	What is left is for the timeout: pages that become usable in other ways,
- *	such as a lower vm.lowmem_reserve_ratio, blocks that are no longer
- *	isolated or reserved for atomic allocations; pages that are freed where
- *	no lock may be waited for, and so nobody be woken; and a page that was
- *	promised to a task which took another one, until the next one is freed
- *	there.
+ *	The timeout covers the rest: memory that becomes usable without being freed
+ *	(a lower vm.lowmem_reserve_ratio, pageblocks that are no longer isolated or
+ *	reserved), pages that are freed where no lock may be waited for, waiters
+ *	behind WATERMARK_PASS_MAX others, and a page promised to a task that took
+ *	another one.
  *
- * What is not promised
+ * Not promised
  *
- *	A task that was woken may find the page gone. Nothing holds those back
- *	who find a page without the slow path, or in a per-CPU list, and these
- *	lists are filled in batches. Pages that are freed to such a list wake
- *	nobody until they leave it. A task whose node's zones are full takes its
- *	turn in its own node's queue, not in that of the node that it falls back
- *	to. Such a task reclaims, as on the base.
+ *	A woken task may find the page gone. No page is held back from tasks that
+ *	find one on the fast path or in a per-CPU list, and these lists are filled
+ *	in batches. Pages on a per-CPU list wake no task until they leave it. A
+ *	task whose node's zones are full queues on its own node, not on the node
+ *	that it falls back to. In all these cases the task reclaims, as upstream.
  *
  * Context
  *
- *	Pages are freed in interrupts too. The queue's lock is taken, with
- *	interrupts disabled, where zone->lock can be taken: under pcp->lock, but
+ *	Pages are freed in interrupts too. The queue's lock is taken with
+ *	interrupts disabled where zone->lock can be taken: under pcp->lock, but
  *	never under zone->lock. On PREEMPT_RT all three are sleeping locks, and
  *	none is taken in a context that cannot sleep.
  *
- *	A node that comes and goes keeps its queue, and its struct zone. A
- *	cpuset or a memory policy that changes is seen at the next retry, after
- *	the timeout at the latest.
+ *	A node that is removed and added again keeps its queue and its struct zone.
+ *	A changed cpuset or memory policy takes effect at the next retry, after the
+ *	timeout at the latest.
  *
  * Mel Gorman proposed waiting on watermarks in place of congestion in 2010.
  */
@@ -138,9 +139,9 @@
 #include "watermark_wait.h"
 
 enum watermark_outcome {
-	WATERMARK_REACHED,	/* there was memory already, or nobody reclaims */
+	WATERMARK_REACHED,	/* there was memory already, or no task reclaims */
 	WATERMARK_WOKEN,
-	WATERMARK_RECLAIMS,	/* nobody else does */
+	WATERMARK_RECLAIMS,	/* no other task does */
 	WATERMARK_TIMED_OUT,
 	WATERMARK_MISSED,	/* timed out although there was memory */
 	WATERMARK_KILLED,
@@ -149,7 +150,6 @@ enum watermark_outcome {
 #define CREATE_TRACE_POINTS
 #include <trace/events/watermark_wait.h>
 
-#define WATERMARK_WAIT_TIMEOUT_MS	20
 #define WATERMARK_WAIT_TIMEOUT_MAX_MS	1000
 
 /* How many waiters that cannot use the pages one that frees them passes over. */
@@ -163,7 +163,7 @@ enum watermark_outcome {
 #endif
 
 /**
- * struct watermark_queue - those who wait on a node
+ * struct watermark_queue - the waiters of a node
  * @wait: their queue
  * @nr: how many wait, or have been woken and have not run yet
  * @reclaimers: how many are in direct reclaim for allocations that prefer the
@@ -181,10 +181,10 @@ struct watermark_queue {
 /**
  * struct watermark_waiter - a task that waits
  * @entry: in the queue
- * @request: what its allocation needs
+ * @request: the needs of its allocation
  * @queue: of the node that the allocation prefers
  * @zone: the zone that serves it; set once, under the queue's lock
- * @reclaims: it is to reclaim, since nobody else does; likewise
+ * @reclaims: it is to reclaim, since no other task does; set likewise
  * @nodes: the nodes that the allocation may use. The waiter's cpuset is not
  *	for others to evaluate, nor is its zonelist.
  */
@@ -210,7 +210,7 @@ struct watermark_offer {
 };
 
 /* How long a task waits for memory; 0 to leave everything as without. */
-unsigned int watermark_wait_timeout_ms __read_mostly = WATERMARK_WAIT_TIMEOUT_MS;
+unsigned int watermark_wait_timeout_ms __read_mostly;
 
 /* How many wait in all queues: all that is read while it is 0. */
 atomic_t watermark_waiters __cacheline_aligned_in_smp;
@@ -322,8 +322,8 @@ static int watermark_wake_waiter(struct wait_queue_entry *entry,
 }
 
 /*
- * What is promised is read and raised under the lock of the queue, so that two
- * who free pages at the same time do not both give away the pages of the first.
+ * The promised pages are read and raised under the lock of the queue, so that two
+ * tasks that free pages at the same time do not both promise those of the first.
  */
 static bool watermark_promise(struct watermark_waiter *waiter,
 			      const struct watermark_offer *offer, long free)
@@ -349,9 +349,9 @@ static bool watermark_promise(struct watermark_waiter *waiter,
  * @flags: of the wake-up
  * @key: the offer
  *
- * Return: as for any wake function; -1 once there is nothing left for anybody
- * who waits, as tasks that may go below the watermark do not wait, or once enough
- * waiters have been passed over.
+ * Return: as for any wake function; -1 once no page is left for any waiter, as
+ * tasks that may go below the watermark do not wait, or once enough waiters have
+ * been passed over.
  */
 static int watermark_wake_function(struct wait_queue_entry *entry,
 				   unsigned int mode, int flags, void *key)
@@ -401,11 +401,11 @@ static bool watermark_kswapd_awake(const struct watermark_queue *queue)
 
 	if (!pgdat || !READ_ONCE(pgdat->kswapd))
 		return false;
-	/* without a barrier: the timeout is for who is wrong about it */
+	/* Without a barrier: if this is wrong, the timeout ends the wait. */
 	return !waitqueue_active(&pgdat->kswapd_wait);
 }
 
-/* The first who waits is to reclaim. */
+/* Has the first waiter reclaim. */
 static void watermark_hand_over(struct watermark_queue *queue)
 {
 	struct watermark_offer nothing = {};
@@ -419,7 +419,7 @@ static void watermark_hand_over(struct watermark_queue *queue)
  * @ac: of the allocation
  *
  * Context: the slow path of the page allocator.
- * Return: what watermark_reclaim_end() is to be told.
+ * Return: the queue, for watermark_reclaim_end(); NULL before there are queues.
  */
 struct watermark_queue *watermark_reclaim_begin(const struct alloc_context *ac)
 {
@@ -436,7 +436,7 @@ struct watermark_queue *watermark_reclaim_begin(const struct alloc_context *ac)
  * watermark_reclaim_end - a task has reclaimed for its allocation
  * @queue: from watermark_reclaim_begin()
  *
- * The last one hands over to the first who waits, if any does.
+ * The last such task hands over to the first waiter, if there is one.
  *
  * Context: the slow path of the page allocator.
  */
@@ -507,7 +507,7 @@ static void watermark_leave(struct watermark_waiter *waiter)
 	atomic_dec(&watermark_waiters);
 }
 
-/* Give back what was promised: to take it now, or for somebody else; likewise a duty. */
+/* Ends a promise: @takes the pages, or leaves them, and a duty, to the next waiter. */
 static void watermark_release(struct watermark_waiter *waiter, bool takes)
 {
 	if (waiter->reclaims && !takes)
@@ -559,14 +559,10 @@ static void watermark_account(const struct watermark_waiter *waiter,
 			     waiter->request->gfp_mask, outcome, usec);
 }
 
-/*
- * An allocation must not sleep while nobody else reclaims. In throttled reclaim,
- * the task itself goes on to reclaim after a jiffy.
- */
-static bool watermark_must_reclaim(const struct watermark_waiter *waiter,
-				   bool takes)
+/* An allocation must not sleep while no other task reclaims. */
+static bool watermark_must_reclaim(const struct watermark_waiter *waiter)
 {
-	return takes && !atomic_read(&waiter->queue->reclaimers) &&
+	return !atomic_read(&waiter->queue->reclaimers) &&
 	       !watermark_kswapd_awake(waiter->queue);
 }
 
@@ -574,20 +570,19 @@ static bool watermark_must_reclaim(const struct watermark_waiter *waiter,
  * watermark_wait_on - wait until there is memory for an allocation
  * @waiter: set up by watermark_waiter_init()
  * @timeout: in jiffies
- * @takes: the task goes on to take the pages
  *
  * Context: the task can sleep.
  * Return: how it ended; WATERMARK_REACHED if it did not sleep.
  */
 static enum watermark_outcome watermark_wait_on(struct watermark_waiter *waiter,
-						long timeout, bool takes)
+						long timeout)
 {
 	enum watermark_outcome outcome = WATERMARK_REACHED;
 	ktime_t start = ktime_get();
 	bool sleeps;
 
 	watermark_enter(waiter);
-	sleeps = !watermark_must_reclaim(waiter, takes) &&
+	sleeps = !watermark_must_reclaim(waiter) &&
 		 !nodes_empty(waiter->nodes) && !watermark_reached(waiter);
 	if (sleeps)
 		watermark_sleep(waiter, timeout);
@@ -597,18 +592,21 @@ static enum watermark_outcome watermark_wait_on(struct watermark_waiter *waiter,
 		watermark_account(waiter, outcome,
 				  ktime_us_delta(ktime_get(), start));
 	}
-	watermark_release(waiter, takes && !fatal_signal_pending(current));
+	watermark_release(waiter, !fatal_signal_pending(current));
 	return outcome;
 }
 
 /*
  * A task in a file system's transaction, or one that must not enter the file system
- * or do I/O, may hold locks that others need to clean pages.
+ * or do I/O, may hold locks that others need to clean pages. The page of a buffered
+ * write is allocated without __GFP_FS in some file systems, but before the
+ * transaction and with the lock of its inode alone.
  */
 static bool watermark_in_transaction(gfp_t gfp_mask)
 {
 	return current->journal_info ||
-	       (gfp_mask & (__GFP_IO | __GFP_FS)) != (__GFP_IO | __GFP_FS);
+	       current->flags & (PF_MEMALLOC_NOFS | PF_MEMALLOC_NOIO) ||
+	       !(gfp_mask & __GFP_IO) || !(gfp_mask & (__GFP_FS | __GFP_WRITE));
 }
 
 /**
@@ -617,8 +615,8 @@ static bool watermark_in_transaction(gfp_t gfp_mask)
  * @order: of the allocation
  *
  * Kernel threads, user workers and user space that serves block devices may be
- * needed for memory to become free, as the base has it in reclaim_throttle()
- * and current_may_throttle(). Who has been killed, or exits, frees
+ * needed for memory to become free: see reclaim_throttle() and
+ * current_may_throttle(). A task that has been killed, or exits, frees
  * memory by going on.
  *
  * Return: true if it may.
@@ -658,11 +656,11 @@ watermark_wait_alloc(gfp_t gfp_mask, unsigned int order,
 	struct watermark_waiter waiter;
 
 	watermark_waiter_init(&waiter, &request);
-	watermark_wait_on(&waiter, watermark_wait_timeout(), true);
+	watermark_wait_on(&waiter, watermark_wait_timeout());
 }
 
 /*
- * Those who may use the reserves do not wait for pages above them: realtime tasks
+ * Tasks that may use the reserves do not wait for pages above them: realtime tasks
  * are among them.
  */
 static bool watermark_may_wait_alloc(gfp_t gfp_mask, unsigned int order,
@@ -703,29 +701,6 @@ void watermark_wait_progress(gfp_t gfp_mask, unsigned int order,
 {
 	if (watermark_may_wait_alloc(gfp_mask, order, alloc_flags))
 		watermark_wait_alloc(gfp_mask, order, alloc_flags, ac);
-}
-
-/**
- * watermark_throttle - wait for memory in global direct reclaim
- * @request: what the allocation needs
- *
- * For a jiffy at most, as on the base: the task may be on its way to the OOM
- * killer. An order above 0 may lack blocks rather than pages, and what throttles
- * it is the time that it takes to clean some.
- *
- * Context: reclaim, where it may sleep.
- * Return: false if the task is not one that waits; nothing was done then.
- */
-noinline_for_stack bool watermark_throttle(const struct watermark_request *request)
-{
-	struct watermark_waiter waiter;
-
-	if (request->order || !watermark_may_wait(request->gfp_mask, 0))
-		return false;
-	watermark_waiter_init(&waiter, request);
-	watermark_wait_on(&waiter, 1, false);
-	cond_resched();
-	return true;
 }
 
 /* The knob */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reclaim that waits for memory: what the page allocator and reclaim call.
+ * Direct reclaim that waits for memory: calls for the page allocator and vmscan.
  */
 #ifndef _MM_WATERMARK_WAIT_H
 #define _MM_WATERMARK_WAIT_H
@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 /**
- * struct watermark_request - what an allocation needs
+ * struct watermark_request - the needs of an allocation
  * @nid: the node that it prefers
  * @zonelist: zones that it may use, in order
  * @nodemask: nodes that it may use, NULL for all
@@ -49,7 +49,6 @@ void watermark_wait_progress(gfp_t gfp_mask, unsigned int order,
 			     const struct alloc_context *ac);
 struct watermark_queue *watermark_reclaim_begin(const struct alloc_context *ac);
 void watermark_reclaim_end(struct watermark_queue *queue);
-bool watermark_throttle(const struct watermark_request *request);
 
 static inline bool watermark_wait_enabled(void)
 {
@@ -57,12 +56,13 @@ static inline bool watermark_wait_enabled(void)
 }
 
 /**
- * watermark_offer - have a look for waiters, now that pages have been freed
+ * watermark_offer - count the free pages for waiters after pages have been freed
  * @zone: where they were freed, or the watermarks have changed
  *
  * Context: under zone->lock, with the pages on the buddy lists: the comment in
  * mm/watermark_wait.c says why.
- * Return: what watermark_wake() is to be told, once zone->lock is released.
+ * Return: the free pages, for watermark_wake() once zone->lock is released; 0 if no
+ * task waits.
  */
 static inline unsigned long watermark_offer(struct zone *zone)
 {
@@ -85,7 +85,7 @@ static inline void watermark_wake(struct zone *zone, unsigned long free)
 }
 
 /**
- * watermark_wait_turn - let those go first who wait already
+ * watermark_wait_turn - let tasks go first that wait already
  * @gfp_mask: of the allocation
  * @order: of the allocation
  * @alloc_flags: of the allocation
@@ -93,7 +93,7 @@ static inline void watermark_wake(struct zone *zone, unsigned long free)
  * @waited: whether it has been here; set
  *
  * For an allocation that enters the slow path. Sleeps if tasks wait on the same
- * node and no zone has more free pages than what those tasks were woken for.
+ * node and no zone has more free pages than those tasks were woken for.
  *
  * Context: where the allocation may sleep, or not: @gfp_mask tells.
  */
@@ -144,11 +144,6 @@ watermark_reclaim_begin(const struct alloc_context *ac)
 
 static inline void watermark_reclaim_end(struct watermark_queue *queue)
 {
-}
-
-static inline bool watermark_throttle(const struct watermark_request *request)
-{
-	return false;
 }
 
 #endif /* CONFIG_WATERMARK_WAIT */

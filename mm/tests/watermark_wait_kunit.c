@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests for waiting on watermarks: who is woken, and that nobody is
+ * KUnit tests for waiting on watermarks: the right tasks are woken, and no task is
  * forgotten.
  *
  * Included by mm/watermark_wait.c. The zones belong to a node that does not
@@ -126,7 +126,7 @@ static int watermark_test_served(const struct watermark_test *t)
 	return served;
 }
 
-/* The watermark, what lower zones keep for themselves, and the order. */
+/* The watermark, the reserve of lower zones, and the order. */
 static void watermark_test_mark(struct kunit *test)
 {
 	struct watermark_test *t = test->priv;
@@ -204,7 +204,7 @@ static void watermark_test_promise(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, second->zone, t->zone);
 }
 
-/* Those who need more than there is are passed over and keep their place. */
+/* Waiters that need more than there is are passed over and keep their place. */
 static void watermark_test_order(struct kunit *test)
 {
 	struct watermark_test *t = test->priv;
@@ -256,7 +256,7 @@ static void watermark_test_zone_idx(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, waiter->zone, movable);
 }
 
-/* Who waits on one node is served by another that it may use, and by no other. */
+/* A waiter is served by a node that it may use, also by another, and by no other. */
 static void watermark_test_nodes(struct kunit *test)
 {
 	struct watermark_test *t = test->priv;
@@ -309,14 +309,14 @@ static int watermark_test_task(void *data)
 		if (watermark_test_take(t->zone))
 			continue;
 		watermark_waiter_init(&waiter, &request);
-		outcome = watermark_wait_on(&waiter, HZ, true);
+		outcome = watermark_wait_on(&waiter, HZ);
 		if (outcome == WATERMARK_MISSED)
 			atomic_inc(&t->timeouts);
 	}
 	return 0;
 }
 
-/* Somebody takes the pages within half of the time that a task waits at most. */
+/* Another task takes the pages within half of the time that a task waits at most. */
 static bool watermark_test_taken(struct zone *zone)
 {
 	unsigned long end = jiffies + HZ / 2;
@@ -363,7 +363,7 @@ static void watermark_test_races(struct kunit *test)
 	watermark_leave(waiter);
 	t->nr--;
 	watermark_test_free(t->zone, 0, WATERMARK_TEST_MIN + 1);
-	KUNIT_EXPECT_EQ(test, watermark_wait_on(waiter, HZ, true),
+	KUNIT_EXPECT_EQ(test, watermark_wait_on(waiter, HZ),
 			WATERMARK_REACHED);
 	t->zone->free_area[0].nr_free--;
 	waiter = watermark_test_add(t, 0);
@@ -379,7 +379,7 @@ static void watermark_test_hand_over(struct kunit *test)
 	struct watermark_waiter *first = watermark_test_add(t, 0);
 	struct watermark_waiter *second = watermark_test_add(t, 0);
 
-	KUNIT_EXPECT_FALSE(test, watermark_must_reclaim(first, true));
+	KUNIT_EXPECT_FALSE(test, watermark_must_reclaim(first));
 	atomic_inc(&t->queue->reclaimers);
 	watermark_reclaim_end(t->queue);
 	KUNIT_EXPECT_FALSE(test, first->reclaims);
@@ -387,24 +387,28 @@ static void watermark_test_hand_over(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, first->reclaims);
 	KUNIT_EXPECT_FALSE(test, second->reclaims);
 	KUNIT_EXPECT_NULL(test, first->zone);
-	KUNIT_EXPECT_TRUE(test, watermark_must_reclaim(second, true));
-	KUNIT_EXPECT_FALSE(test, watermark_must_reclaim(second, false));
+	KUNIT_EXPECT_TRUE(test, watermark_must_reclaim(second));
 	/* a task that was killed lets the next one do it */
 	watermark_release(first, false);
 	KUNIT_EXPECT_TRUE(test, second->reclaims);
 }
 
-/* Who must not wait. The test runs in a kernel thread, which must not either. */
+/* Tasks that must not wait. The test runs in a kernel thread, which is one. */
 static void watermark_test_may_wait(struct kunit *test)
 {
-	unsigned int flags = current->flags;
+	unsigned int flags = current->flags, timeout_ms = watermark_wait_timeout_ms;
 
+	watermark_wait_timeout_ms = 20;
 	KUNIT_EXPECT_FALSE(test, watermark_may_wait(GFP_KERNEL, 0));
 	current->flags &= ~PF_KTHREAD;
 	KUNIT_EXPECT_TRUE(test, watermark_may_wait(GFP_KERNEL, 0));
 	KUNIT_EXPECT_TRUE(test, watermark_may_wait(GFP_KERNEL, 3));
 	KUNIT_EXPECT_FALSE(test, watermark_may_wait(GFP_NOFS, 0));
 	KUNIT_EXPECT_FALSE(test, watermark_may_wait(GFP_NOIO, 0));
+	KUNIT_EXPECT_TRUE(test, watermark_may_wait(GFP_NOFS | __GFP_WRITE, 0));
+	current->flags |= PF_MEMALLOC_NOFS;
+	KUNIT_EXPECT_FALSE(test, watermark_may_wait(GFP_NOFS | __GFP_WRITE, 0));
+	current->flags &= ~PF_MEMALLOC_NOFS;
 	current->journal_info = test;
 	KUNIT_EXPECT_FALSE(test, watermark_may_wait(GFP_KERNEL, 0));
 	current->journal_info = NULL;
@@ -429,7 +433,11 @@ static void watermark_test_may_wait(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, watermark_may_wait(GFP_KERNEL, 0));
 	current->flags = (flags & ~PF_KTHREAD) | PF_EXITING;
 	KUNIT_EXPECT_FALSE(test, watermark_may_wait(GFP_KERNEL, 0));
+	current->flags = flags & ~PF_KTHREAD;
+	watermark_wait_timeout_ms = 0;
+	KUNIT_EXPECT_FALSE(test, watermark_may_wait(GFP_KERNEL, 0));
 	current->flags = flags;
+	watermark_wait_timeout_ms = timeout_ms;
 }
 
 static struct kunit_case watermark_test_cases[] = {

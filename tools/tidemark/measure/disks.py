@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Waiting for memory, and the working set: many disks and 256 MiB (two series of 2010)."""
 
-from .benchmark import Benchmark, Posting, Setting, null_blk
+from .benchmark import BASE, PATCHED, Benchmark, Posting, Setting, Variant, null_blk
+
+# With the queue, which is off by default.
+WAITS = Variant("waits 20 ms", parameters=("sysctl.vm.watermark_wait_timeout_ms=20",))
 
 # More data than memory, in equal amounts for few and for many disks.
 TOTAL_MIB = 320
@@ -29,8 +32,9 @@ WAITING = Benchmark(
     name="waiting",
     title="parallel sequential writers and readers, one a disk, 256 MiB of memory (2010)",
     about="4, 8 and 16 disks of 50 MB/s; stalls in direct reclaim, waits, pages reclaimed",
-    minutes=6,
+    minutes=9,
     program="disks",
+    variants=(BASE, PATCHED, WAITS),
     settings=(
         *(_waiting(disks, "MGLRU") for disks in (4, 8, 16)),
         _waiting(16, "classic"),
@@ -53,9 +57,10 @@ def _beside(name: str, lru: str, disks: int, *words: str) -> Setting:
 PRESSURE = Benchmark(
     name="pressure",
     title="writers and readers beside other users of memory, and hogs that have to be killed",
-    about="160 MiB; memory that grows to 40 MiB; blocks of order 3; 4 hogs beside 2 readers",
-    minutes=6,
+    about="160 MiB; memory that grows to 40 MiB; order-3 allocations; 4 hogs beside 2 readers",
+    minutes=9,
     program="disks",
+    variants=(BASE, PATCHED, WAITS),
     settings=(
         *(_beside("mixed", lru, 8, "bench.phases=wdr", "bench.anon=40") for lru in LRUS),
         *(_beside("order 3", lru, 6, "bench.phases=wdr", "bench.blocks=1") for lru in LRUS),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vm.watermark_wait_timeout_ms: its values, and what it does.
+ * vm.watermark_wait_timeout_ms: its values and its effect.
  *
  * The pressure comes from tasks that read a null_blk disk through mappings,
  * without readahead, which does not wait: each page of it is allocated by a fault
@@ -33,7 +33,8 @@
 #define LRU_GEN		"/sys/kernel/mm/lru_gen/enabled"
 #define NULLB		"/sys/kernel/config/nullb/watermark_wait"
 #define DISK		"/dev/watermark_wait"
-#define DEFAULT_MS	20
+#define DEFAULT_MS	0
+#define WAIT_MS		20
 #define MAX_MS		1000
 #define TASKS		8
 #define ROUNDS		20
@@ -116,7 +117,7 @@ static void test_default(long value)
 
 static void test_valid(void)
 {
-	static const long values[] = { 0, 1, DEFAULT_MS, MAX_MS };
+	static const long values[] = { 0, 1, WAIT_MS, MAX_MS };
 	bool ok = true;
 	size_t i;
 
@@ -273,10 +274,10 @@ static void wait_for_reclaim(void)
 }
 
 /*
- * Until the readers have used what was freed for a raised watermark, about: on a
- * slow machine, memory would not be short at the next one otherwise. By what they
- * have read, for what is free need not come back to @free: kswapd stops and starts
- * at watermarks that are further apart, and may boost them.
+ * Waits until the readers have used about as much as was freed for a raised
+ * watermark: on a slow machine, memory would not be short at the next one otherwise.
+ * Counts the pages that they have read. The free pages need not come back to @free:
+ * kswapd stops and starts at watermarks that are further apart, and may boost them.
  */
 static void wait_for_readers(long free)
 {
@@ -287,7 +288,7 @@ static void wait_for_readers(long free)
 		usleep(ROUND_USEC / 10);
 }
 
-/* Of a zone, in pages. Who may use a higher zone has to leave the reserve. */
+/* Of a zone, in pages. A task that may use a higher zone leaves the reserve. */
 struct zone_pages {
 	long managed, reserve, free, cache;
 };
@@ -352,7 +353,7 @@ static long raised_kb(void)
 	return most * managed * (getpagesize() / 1024);
 }
 
-/* Now and then the watermark rises above what is free, for @scale times as long. */
+/* Raises the watermark above the free pages at times, for @scale times as long. */
 static void shake(long min_free, long free, unsigned int scale)
 {
 	int i;
@@ -424,10 +425,10 @@ static void kill_under_pressure(long min_free, long free, unsigned int scale)
 }
 
 /*
- * What has been counted while memory was short, until @awaited was among it. On a
+ * Returns the counts while memory was short, until @awaited was among them. On a
  * slow machine, a watermark that does not stay up for longer than it takes a task
- * to reclaim once makes nobody wait; so each try lets it stay for longer. The
- * counts are read when nobody waits: they come one after the other.
+ * to reclaim once makes no task wait; so each try lets it stay for longer. The
+ * counts are read one after the other, when no task waits.
  */
 static struct counts pressure(void (*load)(long min_free, long free, unsigned int scale),
 			      const char *awaited)
@@ -486,8 +487,8 @@ static void test_effect(const char *lru, const char *name)
 	set_long(KNOB, 0);
 	off = pressure(shake, "pgsteal_direct");
 	ksft_test_result(off.stalls > 0 && off.waits == 0,
-			 "%s: nobody waits with 0\n", name);
-	set_long(KNOB, DEFAULT_MS);
+			 "%s: no task waits with 0\n", name);
+	set_long(KNOB, WAIT_MS);
 	on = pressure(shake, "watermark_wait_woken");
 	ksft_test_result(on.waits > 0 && on.woken > 0 &&
 			 on.woken + on.timeouts <= on.waits && on.usec > 0,
@@ -500,7 +501,7 @@ static void test_effect(const char *lru, const char *name)
 			 "%s: tasks that are killed go\n", name);
 }
 
-/* What was set before. */
+/* The settings before the test. */
 static struct {
 	pid_t pid;
 	long knob, min_free, lru;
