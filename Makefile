@@ -9,15 +9,16 @@ FLAVOUR ?=
 SIGNOFF ?=
 NAME ?=
 FROM ?=
+DEB_CONFIG ?=
 ARGS ?=
 
 # Passed on through the environment: no value can break the shell's quoting.
-export BASE LINUX PRISTINE FLAVOUR SIGNOFF NAME FROM
+export BASE LINUX PRISTINE FLAVOUR SIGNOFF NAME FROM DEB_CONFIG
 
 tidemark = @PYTHONPATH=tools python3 -m tidemark
 source = --base "$$BASE" --linux "$$LINUX" --pristine "$$PRISTINE" --flavour "$$FLAVOUR"
 
-.PHONY: help base tree kernel run test shell bench bench-list results series patch
+.PHONY: help base tree kernel deb run test shell bench bench-list results series patch
 .PHONY: port check-series lint matrix upstream-tests check-all check-harness clean python3
 
 help: ## list the targets and variables
@@ -31,6 +32,7 @@ help: ## list the targets and variables
 	@echo '  FLAVOUR=debug   a kernel with debug checks (kernel, run, test, shell); kcsan (kernel, test)'
 	@echo '  SIGNOFF=1       the mails come from you, with your Signed-off-by (series)'
 	@echo '  NAME=...        a benchmark that bench-list lists (bench)'
+	@echo '  DEB_CONFIG=path a kernel configuration in place of Debian'"'"'s (deb)'
 	@echo '  FROM=7.3        the base whose diffs a new one starts with (port)'
 	@echo '  ARGS=...        more options for run, test, shell, bench, check-series, lint and below'
 
@@ -42,6 +44,9 @@ tree: python3 ## prepare the patched kernel tree; prints its path
 
 kernel: python3 ## build the kernel; prints the path of its image
 	$(tidemark) kernel $(source)
+
+deb: python3 ## build Debian packages of the patched kernel; prints their directory
+	$(tidemark) deb $(source) --deb-config "$$DEB_CONFIG" $(ARGS)
 
 run: python3 ## boot the patched kernel and show the effect of a dirty limit
 	$(tidemark) run $(source) $(ARGS)

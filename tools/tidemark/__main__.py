@@ -13,7 +13,7 @@ from typing import NoReturn
 from . import base, kernel, report
 
 COMMANDS = (
-    *("base", "tree", "kernel", "run", "test", "shell", "bench", "bench-list", "results"),
+    *("base", "tree", "kernel", "deb", "run", "test", "shell", "bench", "bench-list", "results"),
     *(
         "series",
         "patch",

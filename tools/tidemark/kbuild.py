@@ -91,6 +91,16 @@ class Kbuild:
         config.verify(wishes, granted, excepted)
         return granted
 
+    def adapt(
+        self, text: str, wishes: Mapping[str, config.Wish], excepted: set[str]
+    ) -> dict[str, str]:
+        """Write a .config from a whole one, with these options changed, and return it."""
+        self.config.write_text(f"{text}\n{config.merged(wishes)}")
+        self.make("olddefconfig")
+        granted = config.parse(self.config.read_text())
+        config.verify(wishes, granted, excepted)
+        return granted
+
     def make(self, *arguments: str, timeout: float | None = None) -> None:
         try:
             status = self._run(arguments, self.log, timeout)

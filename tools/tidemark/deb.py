@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds Debian packages of the patched kernel. Prints the directory that has them.
+
+The configuration is Debian's own for the release, or that of DEB_CONFIG=, with the options of the
+series turned on.
+"""
+
+import argparse
+import lzma
+import shutil
+from pathlib import Path
+
+from . import archive, config, kbuild, kernel, lock, packages, process, scratch, tree
+from . import base as bases
+from .base import Base
+from .kbuild import Kbuild
+from .layout import REPOSITORY, Layout
+from .report import Failure, progress, working
+
+TOOLS = (*kbuild.TOOLS, "debhelper", "dpkg-dev", "dwarves", "libdw-dev", "rsync", "zstd")
+FRAGMENT = Path(__file__).with_name("deb.config")
+CONFIG = Path("usr", "src")
+CONFIG_NAME = "config.amd64_none_amd64.xz"
+# A package of debug symbols would be larger than all others together.
+PROFILES = "pkg.linux-upstream.nokerneldbg"
+KINDS = ("linux-image", "linux-headers")
+FREE_GIB = 25
+# Of one processor, for one file: a rough mean over a distribution's configuration.
+SECONDS_PER_FILE = 0.7
+BTF = "DEBUG_INFO_BTF"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--deb-config", default="", help="a .config in place of Debian's")
+
+
+def main(args: argparse.Namespace) -> int:
+    if args.pristine:
+        raise Failure("PRISTINE=1: the distribution has packages of the unpatched kernel")
+    given = Path(args.deb_config).expanduser() if args.deb_config else None
+    if given and not given.is_file():
+        raise Failure(f"DEB_CONFIG={args.deb_config}: no such file")
+    wanted = bases.required_packages(args.base, args.linux)
+    if not given and not later_suite(args.base, REPOSITORY):
+        wanted = [*wanted, config_package(args.base)]
+    packages.require(TOOLS, wanted)
+    base = bases.obtain(args.base, args.linux)
+    text = given.read_text() if given else distribution_config(args.base, REPOSITORY)
+    print(build(base, text))
+    return 0
+
+
+def config_package(base_name: str) -> str:
+    return f"linux-config-{base_name}"
+
+
+def later_suite(base_name: str, layout: Layout) -> str:
+    """The suite to have the configuration from, if the machine's own suites lack it."""
+    suite = bases.read_recipe(base_name, layout).suite
+    return "" if packages.known(config_package(base_name)) else suite
+
+
+def distribution_config(base_name: str, layout: Layout) -> str:
+    """Debian's configuration of amd64, from a package that may be in a later suite."""
+    package = config_package(base_name)
+    root = Path("/")
+    if suite := later_suite(base_name, layout):
+        advice = "DEB_CONFIG= takes a configuration, such as /boot/config-VERSION"
+        root = archive.obtain(archive.Wanted(package, suite, advice), layout).root
+    path = root / CONFIG / package / CONFIG_NAME
+    if not path.is_file():
+        raise Failure(f"package {package} has no {path.relative_to(root)}")
+    return lzma.decompress(path.read_bytes()).decode()
+
+
+def version(base: Base, layout: Layout) -> str:
+    """After the distribution's of the same release, before its next, and rising with commits."""
+    distribution = base.package_version or f"{base.version.replace('-', '~')}-1"
+    if not (layout.root / ".git").exists():
+        return f"{distribution}+tidemark0"
+    count = process.output(["git", "rev-list", "--count", "HEAD"], layout.root).strip()
+    commit = process.output(["git", "rev-parse", "--short=10", "HEAD"], layout.root).strip()
+    return f"{distribution}+tidemark{count}.g{commit}"
+
+
+def build(base: Base, text: str, layout: Layout = REPOSITORY) -> Path:
+    """Build incrementally in a directory of its own; an interrupted build goes on where it was."""
+    kbuild.check_place(layout)
+    name = f"deb-{base.label}"
+    with (
+        tree.use(base, False, layout) as source,
+        lock.hold(layout.build, f"kernel/{name}") as descriptor,
+    ):
+        builder = Kbuild(f"{name}/objects", source.path, layout, descriptor)
+        stamp = builder.out / "tidemark.json"
+        lineage = scratch.read_json(stamp).get("lineage")
+        require_space(layout, builder.out.exists())
+        builder.start(afresh=lineage != source.lineage)
+        scratch.write_json(stamp, {"lineage": source.lineage})
+        configure(builder, text, layout)
+        _make(builder, version(base, layout))
+        return _collect(builder.out.parent, layout.build / "deb" / base.label)
+
+
+def require_space(layout: Layout, continued: bool) -> None:
+    free = shutil.disk_usage(layout.root).free >> 30
+    if free < FREE_GIB and not continued:
+        raise Failure(f"packages take up to {FREE_GIB} GiB below build/, and {free} GiB are free")
+
+
+def configure(builder: Kbuild, text: str, layout: Layout) -> None:
+    wishes = config.read([layout.fragments / kernel.SERIES, FRAGMENT], layout)
+    keys = {name for name in wishes if name.startswith("SYSTEM_")}
+    granted = builder.adapt(text, wishes, keys)
+    if config.parse(text).get(BTF) == "y" and granted.get(BTF) != "y":
+        found = process.output(["pahole", "--version"]).strip()
+        raise Failure(
+            f"CONFIG_{BTF} is lost: pahole {found} is too old for this kernel; install a later "
+            "dwarves, or use DEB_CONFIG= with a configuration that does not ask for BTF"
+        )
+
+
+def _make(builder: Kbuild, package_version: str) -> None:
+    with working(f"preparing the build of {builder.name}"):
+        builder.make(f"-j{kbuild.jobs()}", "prepare")
+        planned = builder.planned("all")
+    minutes = planned * SECONDS_PER_FILE / kbuild.jobs() / 60
+    progress(f"about {planned} files will take {minutes:.0f} minutes and up to {FREE_GIB} GiB")
+    variables = {
+        "DEB_BUILD_PROFILES": PROFILES,
+        "INSTALL_MOD_STRIP": "1",
+        "KDEB_CHANGELOG_DIST": "local",
+        "KDEB_PKGVERSION": package_version,
+    }
+    with working(f"building packages {package_version}", kbuild.StepCount(builder.log, planned)):
+        settings = (f"{name}={value}" for name, value in variables.items())
+        builder.make(f"-j{kbuild.jobs()}", *settings, "bindeb-pkg")
+
+
+def _collect(made: Path, place: Path) -> Path:
+    """Keep the packages to install: headers for programs are the distribution's matter."""
+    if place.exists():
+        shutil.rmtree(place)
+    place.mkdir(parents=True)
+    for path in made.glob("*.deb"):
+        if path.name.startswith(KINDS):
+            path.rename(place / path.name)
+    for path in made.glob("*.*"):
+        if path.is_file():
+            path.unlink()
+    if not any(place.iterdir()):
+        raise Failure(f"the kernel's makefiles have left no package in {made}")
+    return place
