@@ -2,89 +2,92 @@
 /*
  * Share of file pages that is protected as active
  *
- * The kernel keeps file pages that were used again apart from those that were
- * read once, so that a stream leaves the working set alone. How many it keeps
- * so follows from the size of the lists and from refaults. Neither knows what
+ * Reclaim keeps file pages that were used again apart from those that were read
+ * once, so that a stream does not evict the working set. How many it keeps
+ * follows from the sizes of the lists and from refaults. Neither shows how much
  * the pages are worth: a backup that reads every file twice looks like a
  * working set, and a working set that is read every few seconds looks like
- * use-once data to a disk that fills memory in one.
+ * use-once data if a disk fills memory in one second.
  *
- * vm.active_inactive_ratio and memory.active_inactive_ratio say it instead: so
- * many percent of the file pages of an lruvec are protected as active. The
- * default leaves all decisions with the kernel, behind a static key.
+ * vm.active_inactive_ratio and memory.active_inactive_ratio set the share of an
+ * lruvec's file pages, in percent, that is protected as active. By default
+ * there is no ratio: the kernel's own rules apply, and a static key is off.
  *
  *
  *		Classic LRU
  *
- * Active file folios are deactivated while more of the lruvec's file pages are
- * active than the ratio protects, and only then. Refaults, upon which the
- * kernel's own rule deactivates whatever the size of the lists, no longer do:
- * they activate, and what they displace is the oldest of the active list. While
- * fewer are active than the ratio protects, a folio that is read again before
- * as many pages were evicted as the lruvec has file pages is activated, even if
- * that is more than are active. Both counts are those of the cgroup that the
- * folio belongs to, where the kernel's own rule takes those of the cgroup whose
- * limit is to be kept: a cgroup has its ratio also in a reclaim from all.
+ * Reclaim deactivates active file folios while more of the lruvec's file pages
+ * are active than the ratio protects, and only then. The kernel's own rule also
+ * deactivates upon refaults, at any size of the lists. With a ratio, a refault
+ * activates its folio, which displaces the oldest folio of the active list.
+ * While fewer pages are active than the ratio protects, a folio that is read
+ * again is activated if no more pages were evicted in between than the lruvec
+ * has file pages, even if that is more than are active. Both counts are those
+ * of the folio's own cgroup. The kernel's own rule takes those of the cgroup
+ * whose limit causes the reclaim. So a cgroup has its ratio in global reclaim,
+ * too.
  *
  * Reclaim scans both lists in proportion to their sizes. With a ratio below the
- * kernel's own share, less would be deactivated than can become active meanwhile:
- * as many active pages are scanned as inactive ones then. With a ratio above it,
- * the inactive list is shorter than without one, and would be scanned less, up
- * to a priority at which anonymous memory goes as well: it is scanned as if it
- * had its size of before. A few pages are never protected, so that reclaim has
- * something to scan at any ratio.
+ * kernel's own share, it would deactivate fewer pages than can become active
+ * meanwhile, so it scans as many active pages as inactive ones. With a ratio
+ * above that share, the inactive list is shorter than without a ratio. Reclaim
+ * would scan less of it, up to a priority that takes anonymous memory as well,
+ * so it scans the list as if it were as long as without a ratio. At any ratio a
+ * few pages are not protected, so that reclaim has pages to scan.
  *
- * A ratio only chooses between file pages. What reclaim takes of anonymous
- * memory follows from the refaults of file pages, the length of their inactive
- * list, and whether active file pages have to be deactivated. So reclaim is
- * shown these as they would be without a ratio: pages that are active above the
- * kernel's own share count as inactive, and while a ratio protects less than that
- * share, the refaults in question are taken for its doing.
+ * A ratio only chooses between file pages. How much anonymous memory is
+ * reclaimed follows from the refaults of file pages, the length of their
+ * inactive list, and whether active file pages have to be deactivated. So
+ * reclaim is shown these as they would be without a ratio: pages that are
+ * active above the kernel's own share count as inactive, and while a ratio
+ * protects less than that share, all refaults of file pages count as caused by
+ * it.
  *
  *
  *		Multi-gen LRU
  *
- * Protected are the two youngest generations, which is what the statistics
- * call active. Folios that are mapped get there by the aging, which is left as
- * it is. Folios that are read through file descriptors stay in the oldest
- * generation until the eviction meets them, and then move up or not. This is
- * the place of the ratio:
+ * The two youngest generations, which the statistics call active, are
+ * protected. The aging moves mapped folios there, and is unchanged. Folios that
+ * are read through file descriptors stay in the oldest generation until the
+ * eviction scans them and decides whether they move up. This decision goes by
+ * the ratio:
  *
  *   - A file folio that was used again since it got to the oldest generation
  *     moves to the second youngest, as long as there is room below the ratio.
- *     How the refaults of tiers compare, by which the kernel's own rule
- *     decides, does not matter.
+ *     The kernel's own rule compares the refaults of tiers, which do not matter
+ *     here.
  *
- *   - Without room, it competes with the tail of the second youngest: if that
- *     was not used since it got there, it is evicted in place of the newcomer.
- *     If it was, it goes round once more, and the newcomer is evicted. So a
- *     stale working set gives way at the pace at which a new one shows up, one
- *     that is larger than the ratio does not push itself out, and reclaim gets
- *     something of each two folios that it looks at.
+ *   - Without room, it competes with the tail of the second youngest
+ *     generation. If the tail was not used since it got there, it is evicted in
+ *     place of the newcomer. If it was used, it moves to the head of its list,
+ *     and the newcomer is evicted. So a stale working set gives way at the pace
+ *     at which a new one shows up, a working set that is larger than the ratio
+ *     does not evict itself, and reclaim gets one of every two folios that it
+ *     scans.
  *
  *   - Above the ratio, because it was lowered or because file pages became
  *     fewer, the tail of the second youngest generation moves back to the
- *     oldest. What was used meanwhile may win its place again.
+ *     oldest. A folio that was used meanwhile may move up again.
  *
- *   - Of four generations, the eviction would not look at the second oldest as
- *     long as use-once data arrives in the oldest. What is in it would be
- *     protected too, so it moves to the oldest, and keeps note of its use.
+ *   - With four generations, the eviction would not scan the second oldest as
+ *     long as use-once data arrives in the oldest, and its folios would be
+ *     protected, too. So they move to the oldest, and keep note of their use.
  *
  *   - The aging moves whole generations, and starts when the oldest holds too
- *     little. What the ratio protects is no reason to. When the eviction has
- *     left nothing that is not protected, the tail of the second youngest
- *     generation moves to the oldest, rather than all of it at once.
+ *     little. It does not start because of pages that the ratio protects. When
+ *     the eviction has left only protected pages, the tail of the second
+ *     youngest generation moves to the oldest, rather than all of it at once.
  *
- * In the short time that a generation takes to pass when a lot is streamed,
- * most working sets are not seen twice. Their refaults tell: as on the classic
- * LRU, a shadow entry has the number of pages evicted so far in place of the
- * generation, and a folio that is read again before as many were evicted as
- * the lruvec has file pages counts as used again. Entries from before the
- * ratio was set, or after it was unset, or from before lru_gen was switched,
- * are taken for another time; this spoils a decision each, once.
+ * A large stream makes a generation pass so fast that most working sets are not
+ * used twice within it. Their refaults show the second use. As on the classic
+ * LRU, a shadow entry has the number of pages evicted so far, in place of the
+ * generation. A folio that is read again counts as used again if no more pages
+ * were evicted in between than the lruvec has file pages. Entries from before
+ * the ratio was set or unset, or from before lru_gen was switched, are read as
+ * a wrong time. Each of them spoils one decision.
  *
- * All of it depends on what is in the lists at the moment of the decision, so
- * there is nothing to convert when a ratio changes, or when lru_gen does.
+ * All decisions depend on the current state of the lists, so there is nothing
+ * to convert when a ratio changes, or when lru_gen does.
  */
 
 #include <linux/active_ratio.h>
@@ -108,25 +111,25 @@
 
 #include "internal.h"
 
-/* No ratio: the kernel's own rule, or for a cgroup, that of its parent. */
+/* No ratio: the kernel's own rule, or in a cgroup, the ratio of its parent. */
 #define ACTIVE_RATIO_DEFAULT	(-1)
 #define ACTIVE_RATIO_MAX	100
 
-/* At most so many folios are moved, or looked at, for one that asks. */
+/* The most folios to move or to check in one call. */
 #define ACTIVE_RATIO_BATCH	SWAP_CLUSTER_MAX
 
-/* One in 64 file pages is not protected, at any ratio. */
+/* One in 64 file pages is not protected at any ratio. */
 #define ACTIVE_RATIO_RESERVE_SHIFT	6
 
-/* Pages to deactivate at once: more than a folio has that may become active. */
+/* Pages to deactivate at once: more than any folio that may become active. */
 #define ACTIVE_RATIO_SCAN	((long)(512 + SWAP_CLUSTER_MAX))
 
-/* How long a sum over cgroups is good for, in jiffies */
+/* How long a sum over cgroups is valid, in jiffies. */
 #define ACTIVE_RATIO_PERIOD	(HZ / 10)
 
 DEFINE_STATIC_KEY_FALSE(active_ratio_key);
 
-/* Keeps settings and the count of those that active_ratio_key has together. */
+/* Keeps the settings and the count of active_ratio_key consistent. */
 static DEFINE_MUTEX(active_ratio_mutex);
 
 /* vm.active_inactive_ratio, in percent */
@@ -135,7 +138,7 @@ static s8 active_ratio_global __read_mostly = ACTIVE_RATIO_DEFAULT;
 /* Arithmetic */
 
 /**
- * active_ratio_share - how many pages a ratio protects
+ * active_ratio_share - the number of pages that a ratio stands for
  * @file: file pages
  * @ratio: in percent, 0 to 100
  *
@@ -147,14 +150,14 @@ static unsigned long active_ratio_share(unsigned long file, int ratio)
 }
 
 /**
- * active_ratio_protected - how many pages a ratio keeps from reclaim
+ * active_ratio_protected - the number of pages that a ratio protects
  * @file: file pages
  * @ratio: in percent, 0 to 100
  *
- * Reclaim that may not touch anything would raise its priority until it takes
- * anonymous memory, or the OOM killer comes; kswapd would give up.
+ * Without a page to scan, reclaim would raise its priority until it takes
+ * anonymous memory or calls the OOM killer; kswapd would give up.
  *
- * Return: the share in pages, but for those that are left to reclaim.
+ * Return: the share in pages, less a reserve that is left to reclaim.
  */
 static unsigned long active_ratio_protected(unsigned long file, int ratio)
 {
@@ -165,11 +168,11 @@ static unsigned long active_ratio_protected(unsigned long file, int ratio)
 }
 
 /**
- * active_ratio_own_share - how many pages the kernel's own rule keeps active
+ * active_ratio_own_share - the pages that the kernel's own rule keeps active
  * @file: file pages
  *
- * Return: the most pages of which inactive_is_low() says that they leave enough
- * inactive.
+ * Return: the largest number of active pages at which inactive_is_low() is
+ * false.
  */
 static unsigned long active_ratio_own_share(unsigned long file)
 {
@@ -180,9 +183,9 @@ static unsigned long active_ratio_own_share(unsigned long file)
 }
 
 /**
- * active_ratio_above_own - active pages that the kernel's own rule would not keep
+ * active_ratio_above_own - active pages above the kernel's own share
  * @active: active file pages
- * @inactive: inactive ones
+ * @inactive: inactive file pages
  *
  * Return: a number of pages.
  */
@@ -193,13 +196,14 @@ static unsigned long active_ratio_above_own(unsigned long active,
 }
 
 /**
- * active_ratio_to_scan - how many active pages to scan at once
- * @nr: as many as reclaim asks for
+ * active_ratio_to_scan - the number of active pages to scan at once
+ * @nr: the number that reclaim asks for
  * @excess: pages that are active above the ratio; not positive below it
  *
- * One for each page that may become active while reclaim is scanning, and one to
- * get back to the ratio. A large folio becomes active at once, so a quarter of the
- * excess is scanned if that is more, up to such a folio.
+ * For each page that reclaim asks for, one page may become active meanwhile.
+ * Two are scanned, to get back to the ratio. A large folio becomes active at
+ * once, so a quarter of the excess is scanned if that is more, up to the size
+ * of such a folio.
  *
  * Return: at most twice @nr, or %ACTIVE_RATIO_SCAN if the excess is large.
  */
@@ -211,8 +215,8 @@ static unsigned long active_ratio_to_scan(unsigned long nr, long excess)
 }
 
 /**
- * active_ratio_scan_inactive - share of a scan that goes to the inactive list
- * @scan: pages of both lists that are to be scanned
+ * active_ratio_scan_inactive - the part of a scan for the inactive list
+ * @scan: pages of both lists that reclaim is about to scan
  * @inactive: inactive ones among them
  * @file: file pages
  *
@@ -228,14 +232,14 @@ static unsigned long active_ratio_scan_inactive(unsigned long scan,
 }
 
 /**
- * active_ratio_distance - how many pages were evicted between two times
+ * active_ratio_distance - the number of pages evicted between two times
  * @now: pages evicted so far
- * @then: what active_ratio_stamp() made of the same, at the earlier time
- * @order: what it was given
- * @mask: likewise
+ * @then: the value of active_ratio_stamp() at the earlier time
+ * @order: as for active_ratio_stamp()
+ * @mask: as for active_ratio_stamp()
  *
- * Return: a number of pages, to within 2^@order; small ones for times that are
- * further apart than @mask can tell.
+ * Return: a number of pages, to within 2^@order. It wraps around, and is too
+ * small for times that are further apart than @mask can tell.
  */
 static unsigned long active_ratio_distance(unsigned long now,
 					   unsigned long then,
@@ -246,12 +250,12 @@ static unsigned long active_ratio_distance(unsigned long now,
 }
 
 /**
- * active_ratio_stamp - a time, in pages evicted, as a shadow entry has it
+ * active_ratio_stamp - the time for a shadow entry, in pages evicted
  * @now: pages evicted so far
- * @order: they are counted in units of 2^@order
- * @mask: of the bits that there is room for
+ * @order: the time is in units of 2^@order pages
+ * @mask: the bits that the entry has room for
  *
- * Return: what to store.
+ * Return: the value to store.
  */
 static unsigned long active_ratio_stamp(unsigned long now, unsigned int order,
 					unsigned long mask)
@@ -260,12 +264,12 @@ static unsigned long active_ratio_stamp(unsigned long now, unsigned int order,
 }
 
 /**
- * active_ratio_order - the unit that times are stored in
+ * active_ratio_order - the unit of the times in shadow entries
  * @ram: pages of memory
- * @mask: of the bits that there is room for
+ * @mask: the bits that the entry has room for
  *
- * Return: the smallest order with which twice the memory can be evicted
- * without a time coming up again.
+ * Return: the smallest order with which twice the memory can be evicted before
+ * the time wraps around.
  */
 static unsigned int active_ratio_order(unsigned long ram, unsigned long mask)
 {
@@ -277,11 +281,11 @@ static unsigned int active_ratio_order(unsigned long ram, unsigned long mask)
 /* Which ratio */
 
 /**
- * active_ratio_of - the ratio that an lruvec is held to
+ * active_ratio_of - the ratio that applies to an lruvec
  * @lruvec: the lists
  *
- * Return: that of the closest cgroup that has one, the own one included; else
- * the system's; %ACTIVE_RATIO_DEFAULT without any.
+ * Return: the ratio of the lruvec's cgroup or of the nearest ancestor that has
+ * one, else the system's; %ACTIVE_RATIO_DEFAULT if there is none.
  */
 static int active_ratio_of(struct lruvec *lruvec)
 {
@@ -299,10 +303,10 @@ static int active_ratio_of(struct lruvec *lruvec)
 }
 
 /**
- * __active_ratio_governs - is an lruvec held to a ratio?
+ * __active_ratio_governs - does a ratio apply to an lruvec?
  * @lruvec: the lists
  *
- * Return: %false if the kernel's own rule is to decide.
+ * Return: %false if the kernel's own rule decides.
  */
 bool __active_ratio_governs(struct lruvec *lruvec)
 {
@@ -310,8 +314,8 @@ bool __active_ratio_governs(struct lruvec *lruvec)
 }
 
 /*
- * The ratio may be gone since the caller saw that there is one. Then all that
- * is there may be protected, for this one time.
+ * The ratio may have been unset since the caller checked. Then all file pages
+ * may be protected, for this one time.
  */
 static unsigned long active_ratio_target(struct lruvec *lruvec,
 					 unsigned long file)
@@ -324,7 +328,7 @@ static unsigned long active_ratio_target(struct lruvec *lruvec,
 
 /* Classic LRU */
 
-/* Its own, and exact, unlike the statistics of a cgroup. Not kept by lru_gen. */
+/* The exact size of this one list, unlike the statistics. Not for lru_gen. */
 static unsigned long active_ratio_lru_size(struct lruvec *lruvec,
 					   enum lru_list lru)
 {
@@ -338,7 +342,7 @@ static unsigned long active_ratio_lru_size(struct lruvec *lruvec,
 	return size;
 }
 
-/* How many file pages more are active than the ratio protects; may be negative. */
+/* Active file pages above the ratio; negative below it. */
 static long active_ratio_excess(struct lruvec *lruvec)
 {
 	unsigned long active, inactive;
@@ -349,11 +353,11 @@ static long active_ratio_excess(struct lruvec *lruvec)
 }
 
 /**
- * __active_ratio_deactivate - how many active file pages to scan at once
+ * __active_ratio_deactivate - the number of active file pages to scan at once
  * @lruvec: the lists, of one cgroup on one node
- * @nr: as many as reclaim asks for
+ * @nr: the number that reclaim asks for
  *
- * Return: as many as are too many, within bounds.
+ * Return: the active pages above the ratio, within bounds.
  */
 unsigned long __active_ratio_deactivate(struct lruvec *lruvec, unsigned long nr)
 {
@@ -362,8 +366,8 @@ unsigned long __active_ratio_deactivate(struct lruvec *lruvec, unsigned long nr)
 
 /**
  * __active_ratio_scan - divide a scan of file pages between the two lists
- * @lruvec: lists that are held to a ratio
- * @nr: how many pages of each list are to be scanned
+ * @lruvec: lists that a ratio applies to
+ * @nr: the number of pages to scan of each list
  *
  * The sum grows only by the pages that are active above the ratio.
  */
@@ -383,7 +387,7 @@ void __active_ratio_scan(struct lruvec *lruvec, unsigned long *nr)
 						nr[LRU_INACTIVE_FILE]));
 }
 
-/* Of a subtree that is held to a ratio at its top */
+/* For a subtree with a ratio that applies to its root. */
 static bool active_ratio_exceeded_below(struct lruvec *target)
 {
 	unsigned long active, inactive;
@@ -393,7 +397,7 @@ static bool active_ratio_exceeded_below(struct lruvec *target)
 	return active > active_ratio_target(target, active + inactive);
 }
 
-/* The sum over the cgroups that have a ratio, in one that has none. */
+/* The sum over the cgroups with a ratio, below one without. */
 static unsigned long active_ratio_sum_held(struct lruvec *target)
 {
 	struct pglist_data *pgdat = lruvec_pgdat(target);
@@ -415,8 +419,8 @@ static unsigned long active_ratio_sum_held(struct lruvec *target)
 }
 
 /*
- * Reclaimers share the last sum, or each of their passes would visit all
- * cgroups. If two make it at a time, either will do.
+ * Reclaimers share the last sum, so that not each of their passes visits all
+ * cgroups. If two of them compute it at the same time, either sum will do.
  */
 static unsigned long active_ratio_held_below(struct lruvec *target)
 {
@@ -431,11 +435,11 @@ static unsigned long active_ratio_held_below(struct lruvec *target)
 }
 
 /**
- * __active_ratio_held - pages that are active because a ratio keeps them so
+ * __active_ratio_held - pages that are active because of a ratio
  * @target: lists of the cgroup, or node, whose subtree is reclaimed from
  *
  * Context: may sleep.
- * Return: a number of pages, a moment old where @target has no ratio.
+ * Return: a number of pages, a moment old if @target has no ratio.
  */
 unsigned long __active_ratio_held(struct lruvec *target)
 {
@@ -449,11 +453,11 @@ unsigned long __active_ratio_held(struct lruvec *target)
 }
 
 /**
- * __active_ratio_inactive_is_low - would inactive file pages be low without ratios?
+ * __active_ratio_inactive_is_low - are inactive pages low even without ratios?
  * @target: lists of the cgroup, or node, whose subtree is reclaimed from
  *
- * Return: %true if they are low for the kernel's own rule, and not because a
- * ratio keeps pages active.
+ * Return: %true if inactive file pages are low by the kernel's own rule, and
+ * not because a ratio keeps pages active.
  */
 bool __active_ratio_inactive_is_low(struct lruvec *target)
 {
@@ -467,7 +471,7 @@ bool __active_ratio_inactive_is_low(struct lruvec *target)
 	       active_ratio_held_below(target);
 }
 
-/* Whether a ratio protects less than the kernel's own rule would. */
+/* Does the ratio protect less than the kernel's own rule would? */
 static bool active_ratio_is_small(struct lruvec *lruvec)
 {
 	unsigned long file = active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE) +
@@ -477,17 +481,17 @@ static bool active_ratio_is_small(struct lruvec *lruvec)
 }
 
 /**
- * __active_ratio_refault - count a refault of file pages as a ratio's doing
- * @lruvec: lists that are held to a ratio, of the cgroup that has the pages
+ * __active_ratio_refault - count a refault of file pages as caused by a ratio
+ * @lruvec: lists that a ratio applies to, of the cgroup that has the pages
  * @kind: the count of refaults that they were added to
- * @nr_pages: how many
+ * @nr_pages: the number of pages
  *
- * Which of them would have stayed in memory without a ratio cannot be known.
- * So all are taken for its doing if it protects less than the kernel would, and
- * none if not.
+ * The pages that would have stayed in memory without a ratio are not known. So
+ * all refaults count as caused by a ratio that protects less than the kernel's
+ * own rule would, and none as caused by any other.
  *
  * Context: the cgroup cannot go away.
- * Return: %true if it is.
+ * Return: %true if the ratio has caused the refault.
  */
 bool __active_ratio_refault(struct lruvec *lruvec, enum active_ratio_refault kind,
 			    long nr_pages)
@@ -502,14 +506,14 @@ bool __active_ratio_refault(struct lruvec *lruvec, enum active_ratio_refault kin
 /**
  * active_ratio_other_refaults - refaults of file pages that no ratio has caused
  * @lruvec: the lists
- * @kind: of which count of refaults
- * @refaults: that count
+ * @kind: the kind of refaults
+ * @refaults: the count of that kind
  *
- * @refaults comes late from other CPUs, unlike the number of those that a ratio
- * has caused. To take one for another time would make reclaim see new ones in
- * each pass; so this only grows.
+ * @refaults lacks recent refaults on other CPUs. The count of those that a
+ * ratio has caused does not. Reclaim takes any change of the difference for new
+ * refaults, so the result only grows.
  *
- * Return: a count that is to be compared with an earlier one.
+ * Return: a count to compare with an earlier one.
  */
 unsigned long active_ratio_other_refaults(struct lruvec *lruvec,
 					  enum active_ratio_refault kind,
@@ -527,16 +531,16 @@ unsigned long active_ratio_other_refaults(struct lruvec *lruvec,
 }
 
 /**
- * __active_ratio_eviction_lruvec - where to count the eviction of a folio
+ * __active_ratio_eviction_lruvec - the lists that count the eviction of a folio
  * @target: lists of the cgroup, or node, whose subtree is reclaimed from
  * @folio: the folio being evicted, locked
  *
- * A shadow entry cannot tell of a cgroup that was removed, which has no ID any
- * more. Its folios stay with it where they do not become its parent's.
+ * A shadow entry cannot refer to a removed cgroup, which has lost its ID. On
+ * some kernels, the folios of a removed cgroup stay with it.
  *
- * Context: on kernels where a folio can change its cgroup, RCU.
- * Return: the folio's own lists if they are held to a ratio, and those of a
- * cgroup that is online; else @target.
+ * Context: under RCU on kernels on which a folio can change its cgroup.
+ * Return: the folio's own lists if a ratio applies to them and their cgroup is
+ * online; else @target.
  */
 struct lruvec *__active_ratio_eviction_lruvec(struct lruvec *target,
 					      struct folio *folio)
@@ -549,17 +553,17 @@ struct lruvec *__active_ratio_eviction_lruvec(struct lruvec *target,
 }
 
 /**
- * __active_ratio_reach - how recently was a page evicted that is to be active?
- * @lruvec: the lists that it was evicted from
- * @otherwise: what the kernel's own rule says, in pages evicted since
+ * __active_ratio_reach - the refault distance up to which a page is activated
+ * @lruvec: the lists that the page was evicted from
+ * @otherwise: the distance by the kernel's own rule, in pages evicted since
  *
- * The kernel's own rule takes a page for a part of the working set if it was
- * read again before as many were evicted as are active: then it could have been
- * kept in their place. With nothing active, nothing ever gets there. A ratio
- * says how many are to be active.
+ * The kernel's own rule counts a page as part of the working set if no more
+ * pages were evicted since its eviction than are active: it could have been
+ * kept in place of an active one. While no page is active, no page becomes
+ * active. A ratio says how many pages are to be active.
  *
  * Return: the number of file pages while there is room below the ratio, if that
- * is more than @otherwise.
+ * is more than @otherwise; else @otherwise.
  */
 unsigned long __active_ratio_reach(struct lruvec *lruvec,
 				   unsigned long otherwise)
@@ -591,7 +595,7 @@ static unsigned long active_ratio_gen_size(struct lruvec *lruvec,
 	return size;
 }
 
-/* That of the @nr youngest generations; older ones than there are have none. */
+/* The size of the @nr youngest generations. A missing one has the size 0. */
 static unsigned long active_ratio_gens_size(struct lruvec *lruvec, int nr)
 {
 	unsigned long seq = READ_ONCE(lruvec->lrugen.max_seq);
@@ -603,9 +607,9 @@ static unsigned long active_ratio_gens_size(struct lruvec *lruvec, int nr)
 }
 
 /*
- * The second youngest generation is active, and with two generations it is the
- * oldest as well: then there is nothing to move between. Nor is there while
- * lru_gen is being disabled, and folios that leave a list go to another kind.
+ * Moves are from the second youngest generation, which is active, to the oldest
+ * and back. With two generations these are the same. While lru_gen is being
+ * disabled, a folio that leaves a list moves to a list of the classic LRU.
  */
 static bool active_ratio_can_move(struct lruvec *lruvec)
 {
@@ -616,11 +620,11 @@ static bool active_ratio_can_move(struct lruvec *lruvec)
 }
 
 /**
- * active_ratio_room - how many pages more a ratio would protect
+ * active_ratio_room - the number of further pages that a ratio would protect
  * @lruvec: the lists
  *
  * Context: lru_lock is held.
- * Return: a number of pages; negative for those that are too many.
+ * Return: a number of pages; negative if too many are protected.
  */
 static long active_ratio_room(struct lruvec *lruvec)
 {
@@ -630,7 +634,7 @@ static long active_ratio_room(struct lruvec *lruvec)
 	       active_ratio_gens_size(lruvec, MIN_NR_GENS);
 }
 
-/* What says of a folio that it was used, for one generation and the next. */
+/* The flags that record the use of a folio within and across generations. */
 #define ACTIVE_RATIO_USE_FLAGS \
 	(LRU_REFS_MASK | LRU_REFS_FLAGS | BIT(PG_workingset))
 
@@ -641,8 +645,8 @@ static bool active_ratio_was_used(struct folio *folio)
 }
 
 /*
- * Fails if the aging has just found the folio used through page tables, and
- * given it a generation.
+ * Fails if the aging has found the folio used through page tables meanwhile,
+ * and has set its generation.
  */
 static bool active_ratio_set_gen(struct folio *folio, int old_gen, int new_gen,
 				 unsigned long forget)
@@ -661,8 +665,8 @@ static bool active_ratio_set_gen(struct folio *folio, int old_gen, int new_gen,
 }
 
 /*
- * Adds to what get_type_to_scan() and get_tier_idx() go by. The first tier is
- * never protected, and need not have a count.
+ * Adds to the counts that get_type_to_scan() and get_tier_idx() read. The first
+ * tier is never protected, and need not have a count.
  */
 static void active_ratio_count_protected(struct lruvec *lruvec, int tier,
 					 long nr_pages)
@@ -683,7 +687,7 @@ static void active_ratio_promote(struct lruvec *lruvec, struct folio *folio,
 	int old_gen = folio_lru_gen(folio);
 	int zone = folio_zonenum(folio);
 
-	/* For the new generation it counts from here on. */
+	/* In the new generation, its use is recorded anew. */
 	if (active_ratio_set_gen(folio, old_gen, new_gen,
 				 ACTIVE_RATIO_USE_FLAGS)) {
 		lru_gen_update_size(lruvec, folio, old_gen, new_gen);
@@ -696,8 +700,9 @@ static void active_ratio_promote(struct lruvec *lruvec, struct folio *folio,
 }
 
 /*
- * Unless the aging has found it used through page tables: then it is young, on
- * whatever list it is still. Nor can lru_gen_update_size() make active inactive.
+ * A folio that the aging has found used through page tables is left alone: it
+ * is young, whichever list it is still on. Moreover, lru_gen_update_size()
+ * cannot make an active folio inactive.
  */
 static void active_ratio_make_oldest(struct lruvec *lruvec,
 				     struct folio *folio)
@@ -711,7 +716,7 @@ static void active_ratio_make_oldest(struct lruvec *lruvec,
 		lru_gen_update_size(lruvec, folio, gen, oldest);
 }
 
-/* Keeps note of its use, so that it need not be used twice again. */
+/* Its use flags stay: it need not be used twice to move up again. */
 static void active_ratio_demote(struct lruvec *lruvec, struct folio *folio)
 {
 	bool success;
@@ -722,8 +727,9 @@ static void active_ratio_demote(struct lruvec *lruvec, struct folio *folio)
 }
 
 /*
- * A dirty folio that reclaim waits for would be added to the same generation
- * again. The others are on their way to another list.
+ * lru_gen_add_folio() would add a dirty folio that reclaim waits for to the
+ * same generation again. The other exceptions are about to move to another
+ * list.
  */
 static bool active_ratio_can_demote(struct folio *folio, int gen)
 {
@@ -740,13 +746,13 @@ static struct list_head *active_ratio_list(struct lruvec *lruvec,
 	return &lruvec->lrugen.folios[gen][LRU_GEN_FILE][folio_zonenum(folio)];
 }
 
-/* Puts it to the head of its list, which aging may have made another one. */
+/* Moves it to the head of its list, which the aging may have changed. */
 static void active_ratio_rotate(struct lruvec *lruvec, struct folio *folio)
 {
 	list_move(&folio->lru, active_ratio_list(lruvec, folio));
 }
 
-/* Has it evicted next. */
+/* Makes it the next one to evict. */
 static void active_ratio_give_up(struct lruvec *lruvec, struct folio *folio)
 {
 	active_ratio_demote(lruvec, folio);
@@ -755,17 +761,17 @@ static void active_ratio_give_up(struct lruvec *lruvec, struct folio *folio)
 }
 
 /**
- * active_ratio_turn - look at the tail of the second youngest generation
+ * active_ratio_turn - demote or keep the tail of the second youngest generation
  * @lruvec: the lists
- * @zone: of which zone
- * @used: let it age even if it was used; else it is up next for eviction, or
- *	reclaim would not come to an end while there are others to compete
+ * @zone: the zone of the list
+ * @used: demote the folio even if it was used. If false, a demoted folio is
+ *	evicted next, or reclaim would not end while there are newcomers
  *
- * What stays is moved out of the way, and not taken for used the next time
- * unless it was used again.
+ * A folio that stays moves to the head of its list, and has to be used again to
+ * stay the next time.
  *
  * Context: lru_lock is held.
- * Return: how many pages less are protected.
+ * Return: the number of pages that are no longer protected.
  */
 static long active_ratio_turn(struct lruvec *lruvec, int zone, bool used)
 {
@@ -794,10 +800,10 @@ static long active_ratio_turn(struct lruvec *lruvec, int zone, bool used)
 }
 
 /**
- * active_ratio_protect - keep a file folio, if that is what the ratio is for
- * @lruvec: lists that are held to a ratio
+ * active_ratio_protect - move a file folio up instead of evicting it
+ * @lruvec: lists that a ratio applies to
  * @folio: the tail of the oldest generation
- * @tier: that of the folio; above the first, it was used again
+ * @tier: the tier of the folio; above the first one, it was used again
  *
  * Context: lru_lock is held.
  * Return: %true if the folio has moved to a younger generation; %false if it
@@ -840,8 +846,8 @@ static void active_ratio_merge(struct lruvec *lruvec, int zone)
 }
 
 /**
- * __active_ratio_trim - let file pages age that are more than a ratio protects
- * @lruvec: lists that are held to a ratio
+ * __active_ratio_trim - demote file pages in excess of a ratio
+ * @lruvec: lists that a ratio applies to
  *
  * Context: lru_lock is held.
  */
@@ -860,11 +866,11 @@ void __active_ratio_trim(struct lruvec *lruvec)
 }
 
 /**
- * __active_ratio_refill - leave something to evict, even of what is protected
- * @lruvec: lists that are held to a ratio
+ * __active_ratio_refill - leave pages to evict, even protected ones
+ * @lruvec: lists that a ratio applies to
  *
- * With nothing there, reclaim would have to make a new generation, and all that
- * is protected would be old at once.
+ * Without a page to evict, reclaim would have to make a new generation, and all
+ * protected pages would be old at once.
  *
  * Context: lru_lock is held.
  */
@@ -883,8 +889,8 @@ void __active_ratio_refill(struct lruvec *lruvec)
 }
 
 /**
- * __active_ratio_kept - pages of which a ratio wants that they do not age
- * @lruvec: lists that are held to a ratio
+ * __active_ratio_kept - pages that a ratio keeps from aging
+ * @lruvec: lists that a ratio applies to
  *
  * Return: the number of file pages in the second youngest generation.
  */
@@ -896,12 +902,12 @@ unsigned long __active_ratio_kept(struct lruvec *lruvec)
 }
 
 /**
- * __active_ratio_evicted - count an eviction, and say when it was
+ * __active_ratio_evicted - count an eviction, and return its time
  * @lruvec: the lists that a folio is evicted from
  * @file: it is a file folio
  * @nr_pages: its size
- * @token: what the shadow entry has without a ratio
- * @mask: of the bits that there is room for in a shadow entry
+ * @token: the contents of the shadow entry without a ratio
+ * @mask: the bits that a shadow entry has room for
  *
  * Return: see active_ratio_evicted().
  */
@@ -925,9 +931,9 @@ unsigned long __active_ratio_evicted(struct lruvec *lruvec, bool file,
  * __active_ratio_recent - could a folio that was evicted have been kept?
  * @lruvec: the lists that it was evicted from
  * @file: it is a file folio
- * @evicted: the time in what active_ratio_evicted() said
- * @mask: of the bits that there is room for it in a shadow entry
- * @otherwise: what the kernel's own rule says
+ * @evicted: the time in the value of active_ratio_evicted()
+ * @mask: the bits that a shadow entry has for the time
+ * @otherwise: the decision of the kernel's own rule
  *
  * Return: see active_ratio_recent().
  */
@@ -1011,7 +1017,7 @@ void active_ratio_memcg_reset(struct mem_cgroup *memcg)
 }
 
 /**
- * active_ratio_parse - what was written to memory.active_inactive_ratio
+ * active_ratio_parse - parse a value written to memory.active_inactive_ratio
  * @text: without space around it
  * @ratio: set to the ratio in percent, or %ACTIVE_RATIO_DEFAULT
  *

@@ -2,22 +2,22 @@
 /*
  * Dirty page limits of memory cgroups: the counts
  *
- * Upstream's statistics have, for each cgroup and CPU, the sum of all updates
- * since the cgroup was created. A mark beside it says how much of that sum is in
- * the shared counts of the cgroup and of each ancestor. A fold moves the mark to
- * the sum with cmpxchg() and adds the difference to the counts of every level.
- * So the counts of a level are the sum of the marks below it, and a new limit
- * needs no other preparation than the batches: a CPU folds when sum and mark
- * differ by the batch.
+ * For each cgroup and CPU, upstream's statistics have the sum of all updates
+ * since the cgroup was created. A mark beside it records how much of that sum
+ * is in the shared counts of the cgroup and of each ancestor. A fold moves the
+ * mark to the sum with cmpxchg() and adds the difference to the counts of every
+ * level. So the counts of a level are the sum of the marks below it, and a new
+ * limit needs no other preparation than the batches: a CPU folds when sum and
+ * mark differ by the batch.
  *
- * A freed cgroup folds the rest. Where folios become the parent's as a cgroup is
- * removed, the statistics move with them and the ancestors' counts stay as they
- * are. CPUs that go offline leave their sums and marks behind, and those differ by
- * less than a batch.
+ * A cgroup that is freed folds the rest. On kernels on which the folios of a
+ * removed cgroup become its parent's, the statistics move with them, and the
+ * counts of the ancestors do not change. A CPU that goes offline leaves its sum
+ * and mark behind, which differ by less than a batch.
  *
- * Two CPUs that fold the same part may leave the mark behind the sum by what
- * was added in the meantime; the CPU's next update sees that. On its own CPU, an
- * interrupt between an update and its fold folds both.
+ * If two CPUs fold the same part, the mark may stay behind the sum by the
+ * updates added in the meantime. The CPU's next update finds the difference. An
+ * interrupt on the same CPU, between an update and its fold, folds both.
  */
 
 #include <linux/atomic.h>
@@ -41,18 +41,18 @@ const enum node_stat_item memcg_dirty_idx[NR_MEMCG_DIRTY_ITEMS] = {
 
 DEFINE_STATIC_KEY_FALSE(memcg_dirty_key);
 
-/* How many cgroups are near their limits. */
+/* The number of cgroups that are near their limits. */
 atomic_t memcg_dirty_nr_near = ATOMIC_INIT(0);
 
-/* Sums that forget */
+/* Sums that decay */
 
-/* The number of the present period; jiffies would wrap inside one. */
+/* The number of the current period; jiffies would wrap inside one. */
 static unsigned long memcg_dirty_now(unsigned long period)
 {
 	return div_u64(get_jiffies_64(), period);
 }
 
-/* A CPU that was preempted after it read the clock is late by less than this. */
+/* In periods: a task preempted after it reads the clock is late by less. */
 #define MEMCG_DIRTY_LATE	1024UL
 
 /*
@@ -65,7 +65,7 @@ static bool memcg_dirty_is_later(unsigned long now, unsigned long last)
 }
 
 /**
- * memcg_dirty_flow_add - add to a sum that forgets
+ * memcg_dirty_flow_add - add to a sum that decays
  * @flow: the sum
  * @period: after this time, in jiffies, an addition counts half
  * @nr: the number to add, in the caller's unit
@@ -88,7 +88,7 @@ void memcg_dirty_flow_add(struct memcg_dirty_flow *flow, unsigned long period,
 }
 
 /**
- * memcg_dirty_flow_read - read a sum that forgets
+ * memcg_dirty_flow_read - read a sum that decays
  * @flow: the sum
  * @period: as for memcg_dirty_flow_add()
  *
@@ -106,11 +106,11 @@ unsigned long memcg_dirty_flow_read(const struct memcg_dirty_flow *flow,
 	return max(nr, 0L);
 }
 
-/* How long a cgroup counts as writing. */
+/* How long a cgroup counts as a writing one. */
 #define MEMCG_DIRTY_EPOCH	HZ
 
 /**
- * memcg_dirty_epoch - the present epoch
+ * memcg_dirty_epoch - the current epoch
  *
  * Return: a number that grows by one with each MEMCG_DIRTY_EPOCH.
  */
@@ -120,9 +120,9 @@ unsigned int memcg_dirty_epoch(void)
 }
 
 /**
- * memcg_dirty_turn_epoch - start counting afresh in a new epoch
+ * memcg_dirty_turn_epoch - reset the counts of an epoch when a new one begins
  * @dirty: of a memory cgroup
- * @epoch: the present one
+ * @epoch: the current one
  */
 void memcg_dirty_turn_epoch(struct memcg_dirty *dirty, unsigned int epoch)
 {
@@ -134,17 +134,17 @@ void memcg_dirty_turn_epoch(struct memcg_dirty *dirty, unsigned int epoch)
 		return;
 	atomic_set(&dirty->active[1], next * atomic_xchg(&dirty->active[0], 0));
 	WRITE_ONCE(dirty->writers[1], next * xchg(&dirty->writers[0], 0));
-	/* After a pause, folios are likely to be as large as before it. */
+	/* After a gap, folios are likely to be as large as before it. */
 	WRITE_ONCE(dirty->largest[1], xchg(&dirty->largest[0], 0));
 }
 
 /* Counts */
 
 /**
- * memcg_dirty_tolerance - how wrong the counts for a limit may be
+ * memcg_dirty_tolerance - the largest error of the counts for a limit
  * @limit: the limit, in pages
  *
- * Return: in pages.
+ * Return: the error, in pages.
  */
 unsigned long memcg_dirty_tolerance(unsigned long limit)
 {
@@ -157,9 +157,9 @@ unsigned long memcg_dirty_tolerance(unsigned long limit)
  * @nr_cpus: the number of possible CPUs
  * @nr_cgroups: the number of cgroups that the limit applies to
  *
- * It is enough for half of the limit, as a limit may follow memory.
+ * The batch suits half of the limit as well, as a limit may follow memory.
  *
- * Return: a number of pages; one if each update is to be folded at once.
+ * Return: a number of pages; one if each update must be folded at once.
  */
 unsigned int memcg_dirty_batch(unsigned long limit, unsigned int nr_cpus,
 			       unsigned int nr_cgroups)
@@ -171,12 +171,12 @@ unsigned int memcg_dirty_batch(unsigned long limit, unsigned int nr_cpus,
 }
 
 /**
- * memcg_dirty_error - pages that the CPUs together may hold back
+ * memcg_dirty_error - the pages that all CPUs together may hold back
  * @batch: the batch, in pages
  * @nr_cpus: the number of possible CPUs
  * @nr_cgroups: the number of cgroups with this batch
  *
- * Return: in pages.
+ * Return: the number of pages.
  */
 unsigned long memcg_dirty_error(unsigned int batch, unsigned int nr_cpus,
 				unsigned int nr_cgroups)
@@ -189,11 +189,11 @@ unsigned long memcg_dirty_error(unsigned int batch, unsigned int nr_cpus,
  * memcg_dirty_total - pages of a subtree that are dirty or under writeback
  * @memcg: the subtree's root, not the root cgroup
  *
- * Dirty and writeback pages have a common count: of two, each would be of
- * another moment. A folio that goes from dirty to writeback is in neither for a
- * moment, and the count can be negative for as long.
+ * Dirty and writeback pages have a common count: two counts would be read at
+ * different moments. A folio that goes from dirty to writeback is in neither
+ * state for a moment, and the count can be negative for that time.
  *
- * Return: in pages.
+ * Return: the number of pages.
  */
 unsigned long memcg_dirty_total(const struct mem_cgroup *memcg)
 {
@@ -204,7 +204,7 @@ unsigned long memcg_dirty_total(const struct mem_cgroup *memcg)
  * memcg_dirty_dirty - dirty pages of a subtree
  * @memcg: the subtree's root, not the root cgroup
  *
- * Return: in pages.
+ * Return: the number of pages.
  */
 unsigned long memcg_dirty_dirty(const struct mem_cgroup *memcg)
 {
@@ -219,13 +219,13 @@ static void memcg_dirty_raise(unsigned long *peak, unsigned long nr_pages)
 		;
 }
 
-/* Folios on their way: between the writer's last check and the counts */
+/* Folios in flight: between the writer's last check and the counts */
 
-/* A folio that was let pass counts for about as long, as its task may be slow. */
+/* About how long a folio counts after its check, as its task may be slow. */
 #define MEMCG_DIRTY_PASS_PERIOD	max(HZ / 10, 1)
 
 /**
- * memcg_dirty_largest - the largest folio that was dirtied lately
+ * memcg_dirty_largest - the largest folio that was dirtied recently
  * @memcg: the memory cgroup
  *
  * Return: its size in pages.
@@ -236,7 +236,7 @@ unsigned int memcg_dirty_largest(const struct mem_cgroup *memcg)
 		   READ_ONCE(memcg->dirty.largest[1]));
 }
 
-/* Tasks that checked the limit lately; BITS_PER_LONG may be more. */
+/* The tasks that checked the limit recently. BITS_PER_LONG may mean more. */
 static unsigned int memcg_dirty_nr_writers(const struct memcg_dirty *dirty)
 {
 	return hweight_long(READ_ONCE(dirty->writers[0]) |
@@ -244,8 +244,8 @@ static unsigned int memcg_dirty_nr_writers(const struct memcg_dirty *dirty)
 }
 
 /*
- * No writer has more than one folio on its way. Writers share bits: where half of
- * these are set, there may be a few times as many writers.
+ * Each writer has at most one folio in flight. Writers share bits: if half of
+ * the bits are set, there may be a few times as many writers.
  */
 static unsigned long memcg_dirty_bound(unsigned long nr_passed,
 				       unsigned int nr_writers)
@@ -257,11 +257,12 @@ static unsigned long memcg_dirty_bound(unsigned long nr_passed,
 
 /**
  * memcg_dirty_expected - pages that writers add without another check
- * @memcg: the memory cgroup that they have checked the limit of
+ * @memcg: the memory cgroup whose limit they have checked
  *
- * Without large folios, those are fewer than is lost by counting them.
+ * Without large folios, the result is 0: an estimate would waste more room than
+ * such pages take.
  *
- * Return: in pages.
+ * Return: the number of pages.
  */
 unsigned long memcg_dirty_expected(const struct mem_cgroup *memcg)
 {
@@ -277,7 +278,7 @@ unsigned long memcg_dirty_expected(const struct mem_cgroup *memcg)
 }
 
 /**
- * memcg_dirty_pass - a writer adds a large folio soon
+ * memcg_dirty_pass - record that a writer may add a large folio soon
  * @memcg: the writer's memory cgroup
  *
  * Context: any but interrupts; @memcg is not freed meanwhile.
@@ -291,8 +292,8 @@ void memcg_dirty_pass(struct mem_cgroup *memcg)
 }
 
 /*
- * The parent's claims follow, as in propagate_protected_usage(). A CPU that was
- * late to store its claim checks it once more.
+ * Updates the parent's claims too, as in propagate_protected_usage(). A CPU
+ * that has stored its claim late checks it once more.
  */
 static void memcg_dirty_claim(struct mem_cgroup *memcg)
 {
@@ -309,7 +310,7 @@ static void memcg_dirty_claim(struct mem_cgroup *memcg)
 	}
 }
 
-/* The last 16th of a limit is near, and so is room for folios on their way. */
+/* Near: with a folio for each writer, the total is in the limit's last 16th. */
 static int memcg_dirty_is_near(const struct mem_cgroup *memcg, long total)
 {
 	const struct memcg_dirty *dirty = &memcg->dirty;
@@ -320,13 +321,13 @@ static int memcg_dirty_is_near(const struct mem_cgroup *memcg, long total)
 		return 0;
 	limit -= limit / 16;
 	largest = memcg_dirty_largest(memcg);
-	/* Most of the time, it is far for any number of writers. */
+	/* Most of the time, the limit is far away for any number of writers. */
 	return total + BITS_PER_LONG * largest >= limit &&
 	       total + memcg_dirty_nr_writers(dirty) * largest >= limit;
 }
 
 /**
- * memcg_dirty_note - record a peak, the use of a floor, and if a limit is near
+ * memcg_dirty_note - record the peak, the claim, and whether the limit is near
  * @memcg: a memory cgroup
  * @total: dirty pages and pages under writeback of its subtree
  *
@@ -362,7 +363,7 @@ static void memcg_dirty_add(struct mem_cgroup *memcg,
 	}
 }
 
-/* How much @mark lacks of @sum, and is then no longer lacking. */
+/* Moves @mark to @sum, and returns the difference. */
 static long memcg_dirty_move_mark(long *mark, const long *sum)
 {
 	long old = READ_ONCE(*mark), nr_pages = 0, new;
@@ -409,7 +410,7 @@ void memcg_dirty_fold_all(struct mem_cgroup *memcg)
 	}
 }
 
-/* Tasks with folios of several pages may overrun a limit that looks far. */
+/* Tasks with large folios may exceed a limit that seems to be far away. */
 static void memcg_dirty_note_folio(struct memcg_dirty *dirty, long nr_pages)
 {
 	if (nr_pages > (long)READ_ONCE(dirty->largest[0]))
@@ -440,7 +441,7 @@ void __memcg_dirty_update(struct mem_cgroup *memcg, int idx, long nr_pages)
 }
 
 /**
- * memcg_dirty_free - leave no rest in a memory cgroup that is about to be freed
+ * memcg_dirty_free - fold the rest of a memory cgroup that is about to be freed
  * @memcg: a cgroup without pages and without children
  *
  * Context: may sleep; nothing refers to @memcg any more.

@@ -2,20 +2,21 @@
 /*
  * Dirty page limits of memory cgroups: throttling and writeback
  *
- * Throttling is that of balance_dirty_pages(), with its position ratio and
- * pauses. It works on the numbers that come from here: of the limit on the path
- * to the root that is used up to the largest share, less the error of its counts,
- * and of the writer's share of it, which stands for the share that a device has of
- * the system-wide limit.
+ * balance_dirty_pages() throttles writers, with its position ratio and pauses.
+ * This file gives it the numbers: the limit on the path to the root of which
+ * the largest share is used, less the error of its counts, and the writer's
+ * share of that limit, in place of the share that a device has of the
+ * system-wide limit.
  *
- * A light cgroup is not paused for as long as the limit holds to a 64th. Each
- * ancestor below the limit that is not light halves this 64th: many light cgroups
- * may fill it, and take no room from those of a light tenant.
+ * A light cgroup is not paused unless the limit is exceeded by more than a
+ * 64th. Each ancestor below the limit that is not light halves this 64th: many
+ * light cgroups may fill it, and must not take room from those of a light
+ * tenant.
  *
- * With many tasks, or with large folios, the pages that tasks add between two
- * checks are more than a small limit has room for. So close to it they check
- * after a MEMCG_DIRTY_POLL-th of the room, and once there is none, before each
- * large folio. As a task may be preempted before it adds the folio, that counts
+ * With many tasks, or with large folios, tasks may add more pages between two
+ * checks than a small limit has room for. So close to the limit they check
+ * after a MEMCG_DIRTY_POLL-th of the room, and without room, before each large
+ * folio. A task may be preempted before it adds the folio, so the folio counts
  * as dirty from the check on.
  *
  * Documentation/mm/memcg_dirty.rst describes writeback.
@@ -41,16 +42,16 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/memcg_dirty.h>
 
-/* Close to a limit, a task checks again after one part in this many of the room. */
+/* Close to a limit, a task checks after one part in this many of the room. */
 #define MEMCG_DIRTY_POLL	64UL
 
 /*
- * The threshold where there is none. balance_dirty_pages() adds thresholds, and
- * the sum has to fit 32 bits.
+ * The threshold that stands for none. balance_dirty_pages() adds thresholds,
+ * and the sum has to fit 32 bits.
  */
 #define MEMCG_DIRTY_NO_THRESH	(UINT_MAX / 2UL)
 
-/* How often a subtree's flushers are started. */
+/* The shortest time between two starts of a subtree's flushers, in jiffies. */
 #define MEMCG_DIRTY_SEARCH	max(HZ / 10, 1UL)
 
 /* Does @wb belong to no cgroup in particular? */
@@ -72,9 +73,10 @@ static struct mem_cgroup *memcg_dirty_get_writer(struct bdi_writeback *wb)
 /* The limit that binds */
 
 /*
- * The threshold that keeps @limit although the counts may be wrong by @error. No
- * more than a 16th is taken off, as a worker chooses smaller batches before there
- * is more. balance_dirty_pages() needs limits that fit 32 bits.
+ * The threshold that enforces @limit although the counts may be wrong by
+ * @error. It is lower by a 16th at most: a worker chooses smaller batches
+ * before the error is larger. balance_dirty_pages() needs limits that fit 32
+ * bits.
  */
 static unsigned long memcg_dirty_hold(unsigned long limit, unsigned long error)
 {
@@ -94,9 +96,9 @@ static unsigned long memcg_dirty_freerun(const struct memcg_dirty_state *state)
 }
 
 /*
- * Pages under writeback to a slow device may use up the limit while few are
- * dirty. Those have to be written, then, for their writers to go on; as soon as
- * there are enough for large requests.
+ * Pages under writeback to a slow device may use up the limit while few pages
+ * are dirty. The dirty ones have to be written then, so that their writers can
+ * go on, but not before there are enough of them for large requests.
  */
 static bool memcg_dirty_over_bg(const struct memcg_dirty_state *state)
 {
@@ -127,7 +129,9 @@ static void memcg_dirty_set_state(struct memcg_dirty_state *state,
 	state->over_bg = memcg_dirty_over_bg(state);
 }
 
-/* Is @a used up more than @b, or while both are unused, smaller? */
+/*
+ * Is a larger share of @a used than of @b? If both are unused, is @a smaller?
+ */
 static bool memcg_dirty_tighter(const struct memcg_dirty_state *a,
 				const struct memcg_dirty_state *b)
 {
@@ -152,7 +156,7 @@ static bool memcg_dirty_is_light(const struct memcg_dirty_state *state,
 					  (slack >> min(nr_heavy, 31U));
 }
 
-/* Show a light writer no more pages than it may pass with. */
+/* Reduce the counts that a light writer sees until it is not paused. */
 static void memcg_dirty_spare(struct memcg_dirty_state *state)
 {
 	unsigned long freerun = memcg_dirty_freerun(state);
@@ -161,7 +165,7 @@ static void memcg_dirty_spare(struct memcg_dirty_state *state)
 	state->dirty = min(state->dirty, freerun - state->writeback);
 }
 
-/* A writer that checks @memcg's limit may add a folio soon. */
+/* Record that a writer checks @memcg's limit, and may add a folio soon. */
 static void memcg_dirty_note_writer(struct mem_cgroup *memcg,
 				    unsigned int largest)
 {
@@ -176,8 +180,8 @@ static void memcg_dirty_note_writer(struct mem_cgroup *memcg,
 }
 
 /*
- * Complete the state of @limited's limit for a writer of @memcg. One that leaves
- * its siblings no room waits as if the limit were used up.
+ * Complete the state of @limited's limit for a writer of @memcg. A writer that
+ * leaves its siblings no room waits as if the limit were used up.
  */
 static void memcg_dirty_writer_state(struct mem_cgroup *memcg,
 				     struct mem_cgroup *limited,
@@ -208,9 +212,9 @@ static void memcg_dirty_writer_state(struct mem_cgroup *memcg,
 }
 
 /*
- * Pages that a cgroup dirties may be charged to others, and say nothing of its
- * floor: it is spared no longer when the system has half more than its limit,
- * which is all that floors can take.
+ * Pages that a cgroup dirties may be charged to others, so that its own count
+ * stays below its floor. Floors together are at most half of the system's
+ * limit. So no cgroup is spared once the system exceeds its limit by half.
  */
 static bool memcg_dirty_is_spared(struct mem_cgroup *memcg)
 {
@@ -220,7 +224,7 @@ static bool memcg_dirty_is_spared(struct mem_cgroup *memcg)
 	       3 * memcg_dirty_system_floor();
 }
 
-/* The limit on @pos for a writer of @memcg below its floor, but for the room. */
+/* The limit on @pos for a writer of @memcg below its floor, except the room. */
 static unsigned long memcg_dirty_lifted(struct mem_cgroup *memcg,
 					struct mem_cgroup *pos)
 {
@@ -232,10 +236,10 @@ static unsigned long memcg_dirty_lifted(struct mem_cgroup *memcg,
 }
 
 /*
- * Below a floor, a limit that is set on @memcg applies, that of an ancestor only
- * beyond the floors below it, and on each level the room that memory.max leaves.
- * Writers pass freely up to there. Background writeback goes by the limits as they
- * are, and makes room.
+ * Below a floor, the limit that is set on @memcg applies, an ancestor's limit
+ * is raised by the ancestor's effective floor, and on each level the room below
+ * memory.max applies. Up to there writers are not paused. Background writeback
+ * goes by the limits as they are set, and makes room.
  */
 static void memcg_dirty_lift(struct memcg_dirty_state *state,
 			     struct mem_cgroup *memcg, struct mem_cgroup *pos)
@@ -253,7 +257,7 @@ static void memcg_dirty_lift(struct memcg_dirty_state *state,
 	state->over_bg |= state->dirty > room / 2;
 }
 
-/* A background limit alone is shown where there is no limit. */
+/* Without a limit, the state is that of a background limit alone. */
 static void memcg_dirty_tighten(struct memcg_dirty_state *state,
 				const struct memcg_dirty_state *next)
 {
@@ -265,7 +269,7 @@ static void memcg_dirty_tighten(struct memcg_dirty_state *state,
 	state->over_bg = over_bg;
 }
 
-/* The limit on @memcg's path that binds a writer. Flushers are no writers. */
+/* The limit on @memcg's path that binds a writer. Flushers are not writers. */
 static void memcg_dirty_find_state(struct mem_cgroup *memcg,
 				   struct memcg_dirty_state *state)
 {
@@ -297,8 +301,8 @@ static void memcg_dirty_find_state(struct mem_cgroup *memcg,
 /**
  * memcg_dirty_find_binding - the level whose limit binds writers
  * @memcg: the writers' memory cgroup
- * @levels: how many levels up it is
- * @background: the lowest background limit on the path, in pages;
+ * @levels: set to the number of levels that it is above @memcg
+ * @background: set to the lowest background limit on the path, in pages;
  *	PAGE_COUNTER_MAX for none
  *
  * Thresholds are computed anew.
@@ -358,7 +362,7 @@ bool __memcg_dirty_wb_state(struct bdi_writeback *wb,
 		state->over_bg |= state->thresh && memcg_dirty_used(state) >
 						   memcg_dirty_freerun(state);
 	}
-	/* Where upstream has no threshold for a cgroup, or has one to be ignored. */
+	/* Here upstream has no threshold for a cgroup, or has one to ignore. */
 	if (!state->thresh && (state->shared_wb || state->spared)) {
 		state->thresh = MEMCG_DIRTY_NO_THRESH;
 		state->share = MEMCG_DIRTY_NO_THRESH;
@@ -368,8 +372,8 @@ bool __memcg_dirty_wb_state(struct bdi_writeback *wb,
 }
 
 /*
- * Has @wb dirty pages that other cgroups are charged for, or a device with a limit
- * of its own? Then the count of its memory cgroup is no reason not to write.
+ * Does @wb have dirty pages that are charged to other cgroups, or a device with
+ * a limit of its own? Then it must write even if its memory cgroup is spared.
  */
 static bool memcg_dirty_serves_others(struct bdi_writeback *wb,
 				      struct mem_cgroup *memcg)
@@ -380,9 +384,9 @@ static bool memcg_dirty_serves_others(struct bdi_writeback *wb,
 }
 
 /*
- * See memcg_dirty_wb_spared(). From three quarters of the floor on, which is half
- * way between a limit and its background limit, the flusher makes room. Without
- * periodic writeback there would be none before that.
+ * See memcg_dirty_wb_spared(). From three quarters of the floor on, which is
+ * half way between a limit and its background limit, the flusher makes room. If
+ * periodic writeback is off, there would be no writeback below that.
  */
 bool __memcg_dirty_wb_spared(struct bdi_writeback *wb)
 {
@@ -398,9 +402,9 @@ bool __memcg_dirty_wb_spared(struct bdi_writeback *wb)
 /* Close to a limit */
 
 /*
- * How many pages until a task's next check: 0 if no room is left and folios are
- * large; then it checks before it dirties any. With small ones, a task that
- * rewrites dirty pages goes on.
+ * The number of pages until a task's next check. It is 0 if no room is left and
+ * folios are large: the task checks before it dirties any. With small folios, a
+ * task that rewrites dirty pages goes on.
  */
 static unsigned long memcg_dirty_interval(unsigned long thresh,
 					  unsigned long used,
@@ -447,7 +451,7 @@ int __memcg_dirty_poll(struct bdi_writeback *wb, int ratelimit)
 
 /* Events */
 
-/* @cgroup has the limit, and may no longer be on @memcg's path. */
+/* @cgroup, an ID, has the limit, and may no longer be on @memcg's path. */
 static void memcg_dirty_count_pause(struct mem_cgroup *memcg, u64 cgroup,
 				    u64 usec)
 {
@@ -459,7 +463,7 @@ static void memcg_dirty_count_pause(struct mem_cgroup *memcg, u64 cgroup,
 	}
 }
 
-/* A writer that goes on after its pause has passed the check before that. */
+/* A writer that goes on after its pause passed the check before the pause. */
 static void memcg_dirty_pledge(struct mem_cgroup *memcg, int nr)
 {
 	for (; nr && !mem_cgroup_is_root(memcg); memcg = parent_mem_cgroup(memcg))
@@ -490,7 +494,7 @@ void __memcg_dirty_sleep(struct bdi_writeback *wb,
 	css_put(&memcg->css);
 }
 
-/* Has the device of a wb that cgroups share anything to write? */
+/* Has the device of a shared wb nothing to write? */
 static bool memcg_dirty_is_clean(struct bdi_writeback *wb)
 {
 	return wb_stat_sum(wb, WB_RECLAIMABLE) + wb_stat_sum(wb, WB_WRITEBACK) <=
@@ -498,10 +502,10 @@ static bool memcg_dirty_is_clean(struct bdi_writeback *wb)
 }
 
 /*
- * See memcg_dirty_may_pass(). The pages that use up the limit may be on a device
- * that makes no progress, and the writer's own device is another one: a page now
- * and then has to pass where that has nothing to write, or where it cannot be
- * told. Its flusher is started, so that it soon has nothing to write.
+ * See memcg_dirty_may_pass(). The pages that use up the limit may be on another
+ * device than the writer's, which makes no progress. So a page now and then has
+ * to pass if the writer's own device has nothing to write, or if that cannot be
+ * known. Its flusher is started, so that it soon has nothing to write.
  */
 bool __memcg_dirty_may_pass(struct bdi_writeback *wb,
 			    const struct memcg_dirty_state *state,
@@ -522,7 +526,7 @@ bool __memcg_dirty_may_pass(struct bdi_writeback *wb,
 
 /* Writeback */
 
-/* Limited cgroups whose flushers are to be started; each holds a reference. */
+/* Limited cgroups whose flushers will be started. The list holds references. */
 static LLIST_HEAD(memcg_dirty_flush_list);
 
 /* When flushers were last started, in jiffies. */
@@ -537,16 +541,16 @@ static void memcg_dirty_trace_wakeup(struct bdi_writeback *wb,
 				 state->bg_thresh);
 }
 
-/* How many wbs of a cgroup are started at a time; the rest comes next time. */
+/* The most wbs of a cgroup to start at a time. The rest follows next time. */
 #define MEMCG_DIRTY_NR_WBS	16
 
-/* How many wbs of removed cgroups are checked at a time. */
+/* The most wbs of removed cgroups to check at a time. */
 #define MEMCG_DIRTY_NR_CHECKED	256
 
 /**
- * struct memcg_dirty_wbs - references to wbs that have something to write
+ * struct memcg_dirty_wbs - references to wbs that have dirty inodes
  * @wb: the wbs
- * @nr: how many there are
+ * @nr: their number
  */
 struct memcg_dirty_wbs {
 	struct bdi_writeback *wb[MEMCG_DIRTY_NR_WBS];
@@ -563,14 +567,14 @@ static bool memcg_dirty_get_wb(struct bdi_writeback *wb,
 	return true;
 }
 
-/* Those of @memcg, while it is online. */
+/* The wbs of @memcg, while it is online. */
 static void memcg_dirty_get_own_wbs(struct mem_cgroup *memcg,
 				    struct memcg_dirty_wbs *wbs)
 {
 	struct bdi_writeback *wb;
 
 	spin_lock_irq(&cgwb_lock);
-	/* Offlining takes the list away. */
+	/* Offlining clears the list head. */
 	if (memcg->cgwb_list.next)
 		list_for_each_entry(wb, &memcg->cgwb_list, memcg_node)
 			memcg_dirty_get_wb(wb, wbs);
@@ -585,8 +589,8 @@ static bool memcg_dirty_wb_is_below(struct bdi_writeback *wb,
 }
 
 /*
- * Those of removed cgroups in @memcg's subtree. A wb on the list has a memcg
- * only for as long as there are references to the wb.
+ * The wbs of removed cgroups in @memcg's subtree. A wb on the list has a memcg
+ * only while there are references to the wb.
  */
 static void memcg_dirty_get_dying_wbs(struct mem_cgroup *memcg,
 				      struct memcg_dirty_wbs *wbs)
@@ -601,13 +605,13 @@ static void memcg_dirty_get_dying_wbs(struct mem_cgroup *memcg,
 		else if (memcg_dirty_get_wb(wb, wbs) &&
 			 !memcg_dirty_wb_is_below(wb, memcg))
 			wb_put(wbs->wb[--wbs->nr]);
-	/* The next walk begins with those that have not been checked. */
+	/* The next walk begins with the wbs that this one has not checked. */
 	if (!list_entry_is_head(wb, &offline_cgwbs, offline_node))
 		list_rotate_to_front(&wb->offline_node, &offline_cgwbs);
 	spin_unlock_irq(&cgwb_lock);
 }
 
-/* Each writes what it has, but no more than the subtree has dirty. */
+/* Each wb writes its dirty pages, but no more than the subtree has. */
 static void memcg_dirty_start_wbs(struct memcg_dirty_wbs *wbs,
 				  const struct memcg_dirty_state *state)
 {
@@ -622,7 +626,7 @@ static void memcg_dirty_start_wbs(struct memcg_dirty_wbs *wbs,
 	}
 }
 
-/* Those that are not @memcg's own and have pages of it. */
+/* The wbs that have pages of @memcg, but are not its own. */
 static void memcg_dirty_start_foreign(struct mem_cgroup *memcg,
 				      unsigned long nr_pages)
 {
@@ -661,7 +665,7 @@ static void memcg_dirty_flush_workfn(struct work_struct *work)
 
 	WRITE_ONCE(memcg_dirty_flushed, jiffies);
 	llist_for_each_entry_safe(memcg, next, list, dirty.flush_node) {
-		/* Those that are added again come next time. */
+		/* A cgroup that is added again is flushed next time. */
 		xchg(&memcg->dirty.flush_queued, 0);
 		memcg_dirty_flush(memcg);
 		css_put(&memcg->css);
@@ -671,9 +675,9 @@ static void memcg_dirty_flush_workfn(struct work_struct *work)
 static DECLARE_DELAYED_WORK(memcg_dirty_flush_work, memcg_dirty_flush_workfn);
 
 /*
- * At once unless flushers were started a moment ago: by the time of a later
- * start, the writer's own flusher may have the subtree below the limit again,
- * and idle cgroups would never have their pages written.
+ * At once, unless flushers were started within MEMCG_DIRTY_SEARCH: if they were
+ * always started later, the writer's own flusher could have brought the subtree
+ * below the limit by then, and pages of idle cgroups would never be written.
  */
 static unsigned long memcg_dirty_flush_delay(void)
 {
@@ -686,8 +690,8 @@ static unsigned long memcg_dirty_flush_delay(void)
  * memcg_dirty_flush_subtree - start all flushers of a cgroup over its limit
  * @memcg: the memory cgroup
  *
- * They include those of idle cgroups, and of removed ones that have dirty pages
- * still. Calls within MEMCG_DIRTY_SEARCH have the effect of one.
+ * These include the flushers of idle cgroups, and of removed ones that still
+ * have dirty pages. Calls within MEMCG_DIRTY_SEARCH have the effect of one.
  *
  * Context: any but interrupts; @memcg is not freed meanwhile.
  */

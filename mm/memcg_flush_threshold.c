@@ -1,86 +1,89 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When readers flush the statistics of memory cgroups
+ * Flush thresholds of memory cgroups
  *
- * The statistics of a memory cgroup are collected per CPU, and added up along
- * the tree by a flush. A flush is not cheap and takes a lock that all share, so
- * readers do without while few updates are pending: on the base, no more than
- * MEMCG_CHARGE_BATCH updates for each online CPU. That is 512 KiB on two CPUs
- * and 32 MiB on 128, for a cgroup of 1 MiB as for one of 100 GiB. Here, each
- * cgroup may have a threshold of its own, and "auto" derives it from the size.
+ * The statistics of a memory cgroup are per-CPU counters. A flush adds them up
+ * along the tree. It is expensive and takes a global lock, so readers skip it
+ * while few updates are pending. Upstream's threshold is MEMCG_CHARGE_BATCH
+ * updates per online CPU: 512 KiB on 2 CPUs and 32 MiB on 128, for a cgroup of
+ * 1 MiB as well as for one of 100 GiB. This file gives each cgroup a threshold
+ * of its own, and "auto" derives it from the size of the cgroup.
  *
- * What is pending
+ * Pending updates
  *
- *	Each update of a statistic counts the pages that it is about, in the
- *	cgroup and in all its ancestors, on its own CPU: in stats_updates, which
- *	is the base's. When that has come to MEMCG_CHARGE_BATCH, the base moves
- *	it on to a count that all CPUs share, unless that is high enough for a
- *	flush already; and a flush resets the shared count once per CPU, with
- *	what came from others in the meantime. For its own threshold, that does.
- *	For a smaller or a larger one, both lose too much.
+ *	An update of a statistic counts the pages that it changes, in the cgroup
+ *	and in all its ancestors, in the stats_updates of its own CPU. When
+ *	stats_updates reaches MEMCG_CHARGE_BATCH, upstream moves it to a count
+ *	that all CPUs share, unless that count is high enough for a flush
+ *	already. A flush resets the shared count once per CPU, and loses the
+ *	updates that other CPUs have added meanwhile. For upstream's threshold,
+ *	these two losses do not matter. For a smaller or a larger one, they do.
  *
- *	So, as stats_updates is moved on, a CPU also adds it to a sum that is
- *	never reset (->folded), and a flush of this CPU's share notes how far it
- *	has got (->flushed). What is pending on a CPU is
+ *	So a CPU that moves stats_updates also adds it to ->folded, a sum that
+ *	is never reset. A flush of the CPU's share stores in ->flushed how many
+ *	updates it includes, less those that it clears from stats_updates. The
+ *	pending updates of a CPU are
  *
  *		->folded + stats_updates - ->flushed
  *
- *	with what the base leaves in stats_updates included. A reader adds this
- *	up over all CPUs that have been online since boot: it can afford to,
- *	whereas for an update there is one addition more in MEMCG_CHARGE_BATCH.
+ *	which includes those that upstream leaves in stats_updates. The reader
+ *	adds this up over all CPUs that have been online since boot. An updater
+ *	needs one more addition per MEMCG_CHARGE_BATCH updates.
  *
- *	On its way up, an update may come to a cgroup that is to be flushed by
- *	the base's own rule. There is a base that stops counting there, as that
- *	rule has nothing to learn any more. While there is a threshold, it goes
- *	on (memcg_flush_counting()). So when the first one is set, nobody knows
- *	what is pending: all is flushed then, and all readers flush until that
- *	has been done (memcg_flush_uncounted).
+ *	Some versions of upstream stop counting at the first cgroup on the way
+ *	up that is due for a flush by upstream's rule, as the rule needs no
+ *	higher count. While there is a threshold, memcg_flush_counting() keeps
+ *	them counting. Therefore, when the first threshold is set, the number of
+ *	pending updates is not known: everything is flushed, and until that is
+ *	done, all readers flush (memcg_flush_uncounted).
  *
  * The bound of "auto"
  *
- *	No update changes an entry of memory.stat by more pages than it counts
- *	for. So if a reader does without a flush while P updates are pending, each
- *	entry in pages is off by P at most. Let S be the size of the cgroup as
- *	of the last flush; its true size is S - P at least. With
+ *	No update changes an entry of memory.stat by more pages than it counts.
+ *	So if a reader skips the flush while P updates are pending, each entry
+ *	in pages is off by P at most. Let S be the size of the cgroup as of the
+ *	last flush. Its true size is S - P at least. With
  *
  *		P <= max((S - P) / MEMCG_FLUSH_AUTO_SHARE, MEMCG_FLUSH_AUTO_MIN)
  *
  *	the error is 1 % of the cgroup's memory at most, or 16 pages, whichever
- *	is more, on any number of CPUs. Updates that are under way while the
- *	reader adds up may or may not be in.
+ *	is more, on any number of CPUs. Updates that run while the reader adds
+ *	up the pending ones may or may not be included.
  *
- *	Where P is more, it may still be that updates cancel out, and many of
- *	them are events. If a cgroup has none below it, what each entry lacks is
- *	a sum over its own CPUs' shares: memcg_unflushed(). A reader then adds
- *	that up, for one entry after the other, and goes by the same rule with
- *	what it finds. Below it, there could be a flush that has taken something
- *	out of a child and not yet brought it up; to look at a whole subtree
- *	would take the lock that reading is to do without.
+ *	If P is larger, the error may still be small: updates cancel out, and
+ *	many are events. In a cgroup without descendants, the error of an entry
+ *	is the sum of the unflushed changes on each CPU (memcg_unflushed()). The
+ *	reader computes it entry by entry, and applies the same rule to it. In a
+ *	cgroup with descendants, a flush may have taken a change from a child
+ *	and not yet added it to the parent. To check a whole subtree, the reader
+ *	would need the lock that it is to avoid.
  *
- * The order of things
+ * Ordering
  *
- *	An update changes the statistic first and counts after that; a flush
- *	reads the counts first (memcg_flush_begin()), the statistics then, and
- *	publishes at last (memcg_flush_end()). What a flush has missed is
- *	therefore pending after it. Where the two meet in the middle of folding
- *	or clearing stats_updates, what is pending comes out too high, by less
- *	than a batch, until the next flush: a reader may flush in vain, but is
- *	not misled. On CPUs that make stores visible out of order, an update can
- *	count a moment before its statistic changes: the update path has no
- *	barrier for that.
+ *	An update changes the statistic first, and counts after that. A flush
+ *	reads the counts first (memcg_flush_begin()), then the statistics, and
+ *	publishes the result last (memcg_flush_end()). So an update that a flush
+ *	misses is pending after it. If an update and a flush race while
+ *	stats_updates is folded or cleared, the number of pending updates is too
+ *	high by less than a batch until the next flush. Then a reader may flush
+ *	in vain, but it does not miss an update. On CPUs that make stores
+ *	visible out of order, an update can be counted a moment before its
+ *	statistic changes: the update path has no barrier for that.
  *
- *	A base may add to stats_updates without protection from interrupts where
- *	rmap counts mapped pages. An interrupt that comes in between and counts
- *	for the same cgroup loses up to a batch of updates there. Such an
- *	interrupt ends writeback; it is rare, and the periodic flush mends it.
- *	Where the base has protection, and no need to disable interrupts for it,
- *	one that comes in the middle of folding folds the same updates again: too
- *	many are pending then until the next flush. In an NMI, a base may change
- *	statistics of kernel memory without counting updates.
+ *	Some versions of upstream add to stats_updates with interrupts enabled
+ *	where rmap counts mapped pages. An interrupt that counts for the same
+ *	cgroup during the addition loses up to a batch of updates there. Such an
+ *	interrupt ends writeback. It is rare, and the periodic flush corrects
+ *	the count. Other versions protect the addition without disabling
+ *	interrupts: an interrupt during folding folds the same updates again,
+ *	and too many are pending until the next flush. In an NMI, some versions
+ *	change statistics of kernel memory without counting updates.
  *
- * A flush takes one CPU after the other, and on each CPU the children before their
- * parent. An update in between, of a child that has been flushed already, has
- * counted in the parent, but its statistic is still in the child:
+ * Flushing a subtree
+ *
+ *	A flush visits one CPU after the other, and on each CPU the children
+ *	before their parent. The update of a child that has been flushed already
+ *	is counted in the parent, but its statistic is still in the child:
  *
  *	flush of a CPU's share			update of the child on that CPU
  *
@@ -91,13 +94,13 @@
  *						parent's updates += 10
  *	parent's statistics are added up
  *
- * So the first descendant that is flushed begins for all its ancestors, and the 10
- * pages are pending in both. The cgroup that the flush is for comes last; it takes
- * back the beginnings of the cgroups above it, which are not flushed.
+ *	So the first descendant that is flushed reads the counts of all its
+ *	ancestors too, and the 10 pages are pending in both. The cgroup that the
+ *	flush was called for comes last. It clears ->has_begun in the cgroups
+ *	above it, which are not flushed.
  *
- * Yosry Ahmed posted thresholds that belong to each memory cgroup in 2023. The
- * question from review how anybody should know the number is answered by not
- * asking for one.
+ * Yosry Ahmed posted thresholds per memory cgroup in 2023. A reviewer asked how
+ * users should know the right number. "auto" needs no number.
  */
 
 #include <linux/cgroup.h>
@@ -119,21 +122,21 @@
 #include <linux/sysctl.h>
 #include <linux/vmstat.h>
 
-/* "auto": a share of the cgroup's memory, and what need not be bettered. */
+/* "auto": one part in SHARE of the cgroup's memory, but MIN pages at least. */
 #define MEMCG_FLUSH_AUTO_SHARE	100UL
 #define MEMCG_FLUSH_AUTO_MIN	16UL
 
-/* Thresholds that are not numbers; the sysctl has the first two as they are. */
+/* Thresholds that are not numbers. The sysctl takes the first two as well. */
 enum memcg_flush_special {
-	MEMCG_FLUSH_BASE = -1,		/* the base's own rule */
+	MEMCG_FLUSH_BASE = -1,		/* upstream's rule */
 	MEMCG_FLUSH_AUTO = -2,
-	MEMCG_FLUSH_DEFAULT = -3,	/* the parent's */
+	MEMCG_FLUSH_DEFAULT = -3,	/* the parent's threshold */
 };
 
 /* Readers never flush. */
 #define MEMCG_FLUSH_MAX		LONG_MAX
 
-/* One for each cgroup with a threshold, and one for the sysctl. */
+/* Counts the cgroups with a threshold, and the sysctl if it has one. */
 DEFINE_STATIC_KEY_FALSE(memcg_flush_threshold_key);
 
 /* Serialises changes of thresholds. */
@@ -152,25 +155,25 @@ static void memcg_flush_begin_cpu(struct memcg_flush_percpu *percpu,
 	unsigned long folded = local_read(&percpu->folded);
 	unsigned long unfolded;
 
-	/* Pairs with memcg_flush_fold(): no update shows up in both ... */
+	/* Pairs with memcg_flush_fold(): no update is in both counts ... */
 	smp_rmb();
 	unfolded = READ_ONCE(*updates);
-	/* ... unless it is being folded right now. */
+	/* ... unless it is being folded at this moment. */
 	percpu->begun = folded;
 	if (unfolded < MEMCG_CHARGE_BATCH)
 		percpu->begun += unfolded;
-	/* The statistics are read after the counts. */
+	/* The caller reads the statistics after the counts. */
 	smp_mb();
 }
 
 /**
- * memcg_flush_begin - note what a flush of a CPU's share is certain to see
+ * memcg_flush_begin - record the updates that a flush is certain to include
  * @memcg: the memory cgroup
  * @cpu: the CPU
- * @last: the flush ends with this cgroup on this CPU
+ * @last: this cgroup is the last one of the flush on this CPU
  *
- * Does the same for the ancestors, as their share is flushed later: see "The order
- * of things" at the top.
+ * Does the same for the ancestors, which are flushed later: see "Flushing a
+ * subtree" at the top.
  *
  * Context: the rstat lock is held, before the statistics are read.
  */
@@ -181,7 +184,7 @@ void memcg_flush_begin(struct mem_cgroup *memcg, int cpu, bool last)
 	raw_write_seqcount_begin(&memcg->flush.flushing);
 	for (; memcg; memcg = parent_mem_cgroup(memcg)) {
 		percpu = per_cpu_ptr(memcg->flush.percpu, cpu);
-		/* So have all above. */
+		/* Then all its ancestors have, too. */
 		if (percpu->has_begun)
 			return;
 		memcg_flush_begin_cpu(percpu, per_cpu_ptr(memcg->flush.updates, cpu));
@@ -196,13 +199,13 @@ static void memcg_flush_end_cpu(struct memcg_flush_percpu *percpu,
 {
 	unsigned long flushed = percpu->begun - READ_ONCE(*updates);
 
-	/* Before stats_updates is cleared, for readers not to see too few. */
+	/* Before stats_updates is cleared: readers must not count too few. */
 	smp_store_release(&percpu->flushed, flushed);
 	flushed = percpu->begun - xchg(updates, 0);
 	WRITE_ONCE(percpu->flushed, flushed);
 }
 
-/* The ancestors of the cgroup that was to be flushed were not. */
+/* @memcg and its ancestors are above the flushed subtree. */
 static void memcg_flush_take_back(struct mem_cgroup *memcg, int cpu)
 {
 	struct memcg_flush_percpu *percpu;
@@ -216,11 +219,11 @@ static void memcg_flush_take_back(struct mem_cgroup *memcg, int cpu)
 }
 
 /**
- * memcg_flush_end - make a flush of a CPU's share known
+ * memcg_flush_end - publish the flush of a CPU's share
  * @memcg: the memory cgroup
  * @cpu: the CPU
- * @last: the flush ends with this cgroup on this CPU
- * @updates: the CPU's stats_updates, which is cleared, as on the base
+ * @last: this cgroup is the last one of the flush on this CPU
+ * @updates: the CPU's stats_updates, which is cleared, as upstream does
  *
  * Context: the rstat lock is held, after the statistics have been added up.
  */
@@ -241,14 +244,14 @@ static unsigned long memcg_flush_pending_cpu(struct memcg_flush_percpu *percpu,
 {
 	unsigned long pending;
 
-	/* The reverse of the order in memcg_flush_fold() and memcg_flush_end(). */
+	/* In reverse order of memcg_flush_fold() and memcg_flush_end(). */
 	pending = smp_load_acquire(updates);
-	/* Statistics that a reader without a flush looks at are as new as this. */
+	/* If the reader skips the flush, its statistics are as new as this. */
 	pending -= smp_load_acquire(&percpu->flushed);
 	return pending + local_read(&percpu->folded);
 }
 
-/* How many updates, in pages, a reader of @memcg's statistics would miss. */
+/* The updates, in pages, that a reader of @memcg's statistics would miss. */
 static unsigned long memcg_flush_pending(struct mem_cgroup *memcg)
 {
 	struct memcg_flush_percpu *percpu;
@@ -267,11 +270,11 @@ static unsigned long memcg_flush_pending(struct mem_cgroup *memcg)
 /* Deciding */
 
 /**
- * memcg_flush_auto - the threshold that follows from a cgroup's size
- * @size: its pages as of the last flush
- * @pending: updates since, in pages
+ * memcg_flush_auto - derive a threshold from a cgroup's size
+ * @size: the size of the cgroup as of the last flush, in pages
+ * @pending: the updates since then, in pages
  *
- * Return: how many updates, in pages, may be pending without a flush.
+ * Return: the updates, in pages, that may be pending without a flush.
  */
 static unsigned long memcg_flush_auto(unsigned long size, unsigned long pending)
 {
@@ -281,8 +284,8 @@ static unsigned long memcg_flush_auto(unsigned long size, unsigned long pending)
 }
 
 /*
- * Not what is charged: that has what the CPUs keep in stock, which on many CPUs
- * is more than a small cgroup's memory.
+ * Not the charge: it includes the stocks of the CPUs, which on many CPUs are
+ * larger than a small cgroup's memory.
  */
 static unsigned long
 memcg_flush_size(struct mem_cgroup *memcg,
@@ -292,7 +295,7 @@ memcg_flush_size(struct mem_cgroup *memcg,
 	       state(memcg, MEMCG_KMEM);
 }
 
-/* The threshold that applies to @memcg: its own, or the nearest one's above. */
+/* @memcg's own threshold, or that of the nearest ancestor that has one. */
 static long memcg_flush_threshold(struct mem_cgroup *memcg)
 {
 	long threshold;
@@ -305,7 +308,7 @@ static long memcg_flush_threshold(struct mem_cgroup *memcg)
 	return READ_ONCE(sysctl_memcg_stat_flush_threshold);
 }
 
-/* What an item of @memcg's statistics would be after a flush, in pages. */
+/* The value of an item of @memcg's statistics after a flush, in pages. */
 static unsigned long memcg_flush_state(struct mem_cgroup *memcg, int item)
 {
 	long pages = div_s64(memcg_unflushed(memcg, item), PAGE_SIZE);
@@ -313,7 +316,7 @@ static unsigned long memcg_flush_state(struct mem_cgroup *memcg, int item)
 	return max((long)memcg_page_state(memcg, item) + pages, 0L);
 }
 
-/* Is any item further off than "auto" allows? */
+/* Is the error of any item larger than "auto" allows? */
 static bool memcg_flush_auto_exceeded(struct mem_cgroup *memcg)
 {
 	unsigned long size = memcg_flush_size(memcg, memcg_flush_state);
@@ -327,9 +330,9 @@ static bool memcg_flush_auto_exceeded(struct mem_cgroup *memcg)
 }
 
 /*
- * Much may be pending, and cancel out: memory comes and goes. A reader can
- * afford to look at the statistics themselves where a cgroup has none below it
- * that are yet to be added to its own, and while nobody flushes them.
+ * Many updates may be pending and cancel out: memory comes and goes. A reader
+ * checks the statistics themselves if the cgroup has no descendants whose
+ * statistics are yet to be added to its own, and if no flush is running.
  */
 static bool memcg_flush_auto_needed(struct mem_cgroup *memcg)
 {
@@ -338,7 +341,7 @@ static bool memcg_flush_auto_needed(struct mem_cgroup *memcg)
 	bool flushing = seq & 1;
 	bool needed;
 
-	/* In this order: a descendant is counted as one, then as a dying one. */
+	/* nr_descendants first: a removed cgroup moves on to the dying ones. */
 	needed = flushing || READ_ONCE(cgroup->nr_descendants) ||
 		 memcg_flush_auto_exceeded(memcg) ||
 		 READ_ONCE(cgroup->nr_dying_descendants);
@@ -368,8 +371,8 @@ bool __memcg_flush_needed(struct mem_cgroup *memcg, bool base_rule)
 }
 
 /**
- * memcg_flush_note - count what was decided about a flush
- * @flush: whether statistics are to be flushed
+ * memcg_flush_note - count a flush, or a reader that skips it
+ * @flush: whether the statistics are flushed
  */
 void memcg_flush_note(bool flush)
 {
@@ -378,7 +381,7 @@ void memcg_flush_note(bool flush)
 
 /* Settings */
 
-/* One more threshold. The first has updates counted that were not before. */
+/* Account a threshold. From the first one on, all updates are counted. */
 static void memcg_flush_use(void)
 {
 	bool first = !static_key_enabled(&memcg_flush_threshold_key);
@@ -387,13 +390,13 @@ static void memcg_flush_use(void)
 	static_branch_inc(&memcg_flush_threshold_key);
 	if (!first)
 		return;
-	/* Preemption is disabled in updates: from here on, all are counted. */
+	/* Updates run with preemption disabled: after this, all are counted. */
 	synchronize_rcu();
 	mem_cgroup_flush_stats(NULL);
 	WRITE_ONCE(memcg_flush_uncounted, false);
 }
 
-/* The key counts the users of anything but the base's rule. */
+/* @from and @to: was there a threshold, and is there one now? */
 static void memcg_flush_switch(bool from, bool to)
 {
 	if (to && !from)
@@ -413,7 +416,7 @@ static void memcg_flush_set(struct mem_cgroup *memcg, long threshold)
 
 /**
  * memcg_flush_init - prepare a memory cgroup for a flush threshold
- * @memcg: a cgroup that nothing else knows of yet
+ * @memcg: the cgroup, not yet visible
  * @percpu: its CPUs' shares
  * @updates: its CPUs' stats_updates
  */
@@ -428,7 +431,7 @@ void memcg_flush_init(struct mem_cgroup *memcg,
 }
 
 /**
- * memcg_flush_reset - forget a memory cgroup's flush threshold
+ * memcg_flush_reset - remove a memory cgroup's flush threshold
  * @memcg: a cgroup for which the memory controller has been disabled, or that
  *	is about to be freed
  *
@@ -488,7 +491,7 @@ static int memcg_flush_threshold_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* The number that applies now. */
+/* The threshold in force, as a number. */
 static int memcg_flush_effective_show(struct seq_file *m, void *v)
 {
 	struct mem_cgroup *memcg = mem_cgroup_from_seq(m);
@@ -520,7 +523,7 @@ static struct cftype memcg_flush_files[] = {
 	{ }	/* terminate */
 };
 
-/* cgroup core wants an array for each of the two hierarchies. */
+/* cgroup core needs an array for each of the two hierarchies. */
 static struct cftype memcg_flush_v1_files[ARRAY_SIZE(memcg_flush_files)];
 
 static int memcg_flush_sysctl(const struct ctl_table *table, int write,

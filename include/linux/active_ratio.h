@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Share of file pages that is protected as active: what reclaim calls.
+ * Share of file pages that is protected as active: the interface for reclaim.
  *
  * Documentation/mm/active_ratio.rst explains how it works.
  */
@@ -15,7 +15,7 @@ struct folio;
 struct mem_cgroup;
 
 /**
- * enum active_ratio_refault - counts of refaults that a ratio has a part in
+ * enum active_ratio_refault - counts of refaults that a ratio may have caused
  * @ACTIVE_RATIO_ACTIVATED: of file pages that became active
  * @ACTIVE_RATIO_RESTORED: of those that had been active before their eviction
  */
@@ -43,11 +43,11 @@ struct lruvec *__active_ratio_eviction_lruvec(struct lruvec *target,
 unsigned long __active_ratio_reach(struct lruvec *lruvec, unsigned long pages);
 
 /**
- * active_ratio_governs - is this list of pages held to a ratio?
+ * active_ratio_governs - does a ratio apply to this list of pages?
  * @lruvec: the lists
  * @file: those of file pages, rather than anonymous ones
  *
- * Return: %false as long as the kernel's own rule is to decide.
+ * Return: %false if the kernel's own rule decides.
  */
 static inline bool active_ratio_governs(struct lruvec *lruvec, bool file)
 {
@@ -56,15 +56,15 @@ static inline bool active_ratio_governs(struct lruvec *lruvec, bool file)
 }
 
 /**
- * active_ratio_deactivate - how many active pages of an lruvec to scan
+ * active_ratio_deactivate - the number of active pages of an lruvec to scan
  * @lruvec: the lists
  * @file: those of file pages, rather than anonymous ones
  * @force: reclaim has failed without deactivating
- * @may: the kernel's own rule lets them be deactivated
- * @nr: as many as reclaim asks for
+ * @may: the kernel's own rule allows their deactivation
+ * @nr: the number that reclaim asks for
  *
- * Return: with a ratio, as many as there are above it, within bounds; else @nr
- * or nothing.
+ * Return: with a ratio, the number of active pages above it, within bounds;
+ * else @nr or 0.
  */
 static inline unsigned long active_ratio_deactivate(struct lruvec *lruvec,
 						    bool file, bool force,
@@ -76,11 +76,11 @@ static inline unsigned long active_ratio_deactivate(struct lruvec *lruvec,
 }
 
 /**
- * active_ratio_inactive_is_low - are inactive file pages low for a reclaimer?
+ * active_ratio_inactive_is_low - are inactive file pages low for reclaim?
  * @target: lists of the cgroup, or node, whose subtree is reclaimed from
- * @otherwise: what the kernel's own rule says
+ * @otherwise: the decision of the kernel's own rule
  *
- * Return: with ratios, %false as well if it is for them that it says so.
+ * Return: @otherwise; %false if they are low only because of ratios.
  */
 static inline bool active_ratio_inactive_is_low(struct lruvec *target,
 						bool otherwise)
@@ -91,11 +91,11 @@ static inline bool active_ratio_inactive_is_low(struct lruvec *target,
 }
 
 /**
- * active_ratio_inactive - inactive file pages, as many as without ratios
+ * active_ratio_inactive - the number of inactive file pages without ratios
  * @target: lists of the cgroup, or node, whose subtree is reclaimed from
- * @inactive: as many as there are
+ * @inactive: the number that there is
  *
- * Return: with ratios, @inactive and those that they keep active.
+ * Return: @inactive, plus the pages that are active because of ratios.
  */
 static inline unsigned long active_ratio_inactive(struct lruvec *target,
 						  unsigned long inactive)
@@ -106,13 +106,13 @@ static inline unsigned long active_ratio_inactive(struct lruvec *target,
 }
 
 /**
- * active_ratio_refault - is a refault the doing of a ratio?
+ * active_ratio_refault - is a refault caused by a ratio?
  * @lruvec: lists of the cgroup that has the pages
  * @file: they are file pages
  * @kind: the count of refaults that they are added to
- * @nr_pages: how many
+ * @nr_pages: the number of pages
  *
- * Return: %true if it is not to count for how much anonymous memory is reclaimed.
+ * Return: %true if it must not change how much anonymous memory is reclaimed.
  */
 static inline bool active_ratio_refault(struct lruvec *lruvec, bool file,
 					enum active_ratio_refault kind,
@@ -125,7 +125,7 @@ static inline bool active_ratio_refault(struct lruvec *lruvec, bool file,
 /**
  * active_ratio_scan - divide a scan of file pages between the two lists
  * @lruvec: the lists
- * @nr: how many pages of each list are to be scanned
+ * @nr: the number of pages to scan of each list
  */
 static inline void active_ratio_scan(struct lruvec *lruvec, unsigned long *nr)
 {
@@ -134,7 +134,7 @@ static inline void active_ratio_scan(struct lruvec *lruvec, unsigned long *nr)
 }
 
 /**
- * active_ratio_eviction_lruvec - where to count the eviction of a folio
+ * active_ratio_eviction_lruvec - the lists that count the eviction of a folio
  * @target: lists of the cgroup, or node, whose subtree is reclaimed from
  * @folio: the folio being evicted
  *
@@ -148,12 +148,13 @@ static inline struct lruvec *active_ratio_eviction_lruvec(struct lruvec *target,
 }
 
 /**
- * active_ratio_reach - how recently was a page evicted that is to be active?
- * @lruvec: the lists that it was evicted from
+ * active_ratio_reach - the refault distance up to which a page is activated
+ * @lruvec: the lists that the page was evicted from
  * @file: those of file pages, rather than anonymous ones
- * @otherwise: what the kernel's own rule says, in pages evicted since
+ * @otherwise: the distance by the kernel's own rule, in pages evicted since
  *
- * Return: with a ratio, the number of file pages while there is room below it.
+ * Return: @otherwise; with a ratio, the number of file pages if that is more,
+ * while there is room below the ratio.
  */
 static inline unsigned long active_ratio_reach(struct lruvec *lruvec, bool file,
 					       unsigned long otherwise)
@@ -236,7 +237,7 @@ bool __active_ratio_recent(struct lruvec *lruvec, bool file,
 			   bool otherwise);
 
 /**
- * active_ratio_trim - let file pages age that are more than a ratio protects
+ * active_ratio_trim - demote file pages in excess of a ratio
  * @lruvec: the lists
  *
  * Context: lru_lock is held.
@@ -248,7 +249,7 @@ static inline void active_ratio_trim(struct lruvec *lruvec)
 }
 
 /**
- * active_ratio_refill - leave something to evict, even of what is protected
+ * active_ratio_refill - leave pages to evict, even protected ones
  * @lruvec: the lists
  *
  * Context: lru_lock is held.
@@ -260,7 +261,7 @@ static inline void active_ratio_refill(struct lruvec *lruvec)
 }
 
 /**
- * active_ratio_kept - pages of which a ratio wants that they do not age
+ * active_ratio_kept - pages that a ratio keeps from aging
  * @lruvec: the lists
  *
  * Return: the number of pages; 0 without a ratio.
@@ -272,13 +273,13 @@ static inline unsigned long active_ratio_kept(struct lruvec *lruvec)
 }
 
 /**
- * active_ratio_lets_age - may aging be run before eviction asks for it?
+ * active_ratio_lets_age - may the aging run before the eviction needs it?
  * @lruvec: the lists
- * @level: no other kind of pages is behind that are to be evicted too
+ * @level: the kinds of pages to evict have the same oldest generation
  *
- * For kernels that age when there is one generation above the active ones.
+ * For kernels that age while there is still one generation to evict from.
  *
- * Return: %false if there are pages of which a ratio wants that they do not age.
+ * Return: %false if the ratio keeps pages from aging, and @level.
  */
 static inline bool active_ratio_lets_age(struct lruvec *lruvec, bool level)
 {
@@ -286,16 +287,15 @@ static inline bool active_ratio_lets_age(struct lruvec *lruvec, bool level)
 }
 
 /**
- * active_ratio_evicted - what a shadow entry is to remember the time by
+ * active_ratio_evicted - the contents of a shadow entry, with the time
  * @lruvec: the lists that a folio is evicted from
  * @file: it is a file folio
  * @nr_pages: its size
- * @token: what the entry has without a ratio, with the oldest generation as the
- *	time
- * @mask: of the bits that the entry has room for
+ * @token: the contents without a ratio: the oldest generation is the time
+ * @mask: the bits that the entry has room for
  *
- * Return: with a ratio, @token with a time for active_ratio_recent() in it;
- * @token otherwise.
+ * Return: with a ratio, @token with a time for active_ratio_recent(); else
+ * @token.
  */
 static inline unsigned long active_ratio_evicted(struct lruvec *lruvec,
 						 bool file, long nr_pages,
@@ -311,12 +311,12 @@ static inline unsigned long active_ratio_evicted(struct lruvec *lruvec,
  * active_ratio_recent - could a folio that was evicted have been kept?
  * @lruvec: the lists that it was evicted from
  * @file: it is a file folio
- * @evicted: the time in what active_ratio_evicted() said
- * @mask: of the bits that the entry has room for it
- * @otherwise: what the kernel's own rule says
+ * @evicted: the time in the value of active_ratio_evicted()
+ * @mask: the bits that a shadow entry has for the time
+ * @otherwise: the decision of the kernel's own rule
  *
- * Return: with a ratio, %true if fewer pages were evicted since than there are
- * file pages.
+ * Return: with a ratio, %true if no more pages were evicted since than there
+ * are file pages; else @otherwise.
  */
 static inline bool active_ratio_recent(struct lruvec *lruvec, bool file,
 				       unsigned long evicted,

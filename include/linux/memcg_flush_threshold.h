@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * When readers flush the statistics of memory cgroups: what the memory
- * controller calls.
+ * Flush thresholds of memory cgroups: the interface for the memory controller.
  *
  * Documentation/mm/memcg_flush_threshold.rst explains how it works.
  */
@@ -21,15 +20,17 @@ struct mem_cgroup;
 #ifdef CONFIG_MEMCG_FLUSH_THRESHOLD
 
 /**
- * struct memcg_flush_percpu - what a CPU's share of the statistics has seen
- * @folded: updates that the CPU has moved on from its stats_updates; written by
+ * struct memcg_flush_percpu - counts of the updates in a CPU's share
+ * @folded: updates that the CPU has moved from its stats_updates; written by
  *	that CPU only
- * @flushed: updates that readers see, modulo @folded and stats_updates
- * @begun: updates that a flush in progress is certain to see
- * @has_begun: a flush of this cgroup or a descendant is in progress, and @begun is
- *	set
+ * @flushed: updates that flushes have included, less those that they have
+ *	cleared from stats_updates
+ * @begun: the value of @folded + stats_updates that a flush in progress is
+ *	certain to include
+ * @has_begun: a flush of this cgroup or a descendant is in progress, and @begun
+ *	is set
  *
- * Updates count pages. The sums wrap around; only differences count.
+ * Updates count pages. The sums wrap around; only their differences matter.
  */
 struct memcg_flush_percpu {
 	local_t folded;
@@ -39,8 +40,8 @@ struct memcg_flush_percpu {
 };
 
 /**
- * struct memcg_flush - the part of a memory cgroup that flush thresholds need
- * @threshold: as it was set: a number of updates, or one of enum
+ * struct memcg_flush - the flush threshold of a memory cgroup
+ * @threshold: the setting: a number of updates, or one of enum
  *	memcg_flush_special
  * @percpu: the CPUs' shares
  * @updates: the CPUs' stats_updates
@@ -78,12 +79,12 @@ static inline const struct cpumask *memcg_flush_cpus(void)
 }
 
 /**
- * memcg_flush_fold - keep count of updates that a CPU is about to move on
+ * memcg_flush_fold - count the updates that a CPU moves from its stats_updates
  * @percpu: the CPU's share
- * @nr_updates: what its stats_updates has come to; the caller is to clear it
+ * @nr_updates: the value of its stats_updates; the caller clears it next
  *
- * Where an interrupt on that CPU moves them on in between, they are counted twice
- * until the next flush.
+ * If an interrupt on that CPU folds them again before that, they are counted
+ * twice until the next flush.
  *
  * Context: on that CPU, with preemption disabled.
  */
@@ -91,15 +92,15 @@ static inline void memcg_flush_fold(struct memcg_flush_percpu *percpu,
 				    unsigned long nr_updates)
 {
 	local_add(nr_updates, &percpu->folded);
-	/* Before stats_updates is cleared: to see both is on the safe side. */
+	/* Before stats_updates is cleared: readers may count both, not none. */
 	smp_wmb();
 }
 
 /**
- * memcg_flush_counting - is every update to be counted?
+ * memcg_flush_counting - must every update be counted?
  *
- * Return: %true if there are thresholds, for which it matters how many updates
- * there were beyond those that the base's rule asks for.
+ * Return: %true if there are thresholds: they also need the updates that
+ * upstream's rule leaves uncounted.
  */
 static inline bool memcg_flush_counting(void)
 {
@@ -107,9 +108,9 @@ static inline bool memcg_flush_counting(void)
 }
 
 /**
- * memcg_flush_needed - is a reader to flush first?
- * @memcg: the memory cgroup that it reads
- * @base_rule: what it would do without a threshold
+ * memcg_flush_needed - must a reader flush first?
+ * @memcg: the memory cgroup whose statistics it reads
+ * @base_rule: upstream's decision, which applies without a threshold
  *
  * Return: %true if more updates are pending than the threshold of @memcg
  * allows.

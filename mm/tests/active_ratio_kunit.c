@@ -15,8 +15,8 @@ struct active_ratio_share_case {
 };
 
 /*
- * 1001 * 50 / 100 is 500, remainder 50: a division that returns the remainder,
- * as do_div() does, is told apart.
+ * 1001 * 50 / 100 is 500, remainder 50. This detects a division that returns
+ * the remainder, as do_div() does.
  */
 static const struct active_ratio_share_case active_ratio_share_cases[] = {
 	{ 0, 0, 0 },
@@ -29,12 +29,12 @@ static const struct active_ratio_share_case active_ratio_share_cases[] = {
 	{ 1001, 50, 500 },
 	{ 1000, 100, 1000 },
 	{ 65536, 50, 32768 },
-	/* 32 bits do not hold the product: 16 TiB of 4 KiB pages */
+	/* the product needs more than 32 bits: 16 TiB of 4 KiB pages */
 	{ U32_MAX, 100, U32_MAX },
 	{ U32_MAX, 50, U32_MAX / 2 },
 	{ U32_MAX, 1, U32_MAX / 100 },
 #if BITS_PER_LONG == 64
-	/* all that 57 address bits reach, and the most that can be told */
+	/* all pages of 57 address bits, and the largest argument */
 	{ 1UL << 45, 75, 3UL << 43 },
 	{ 1UL << 45, 100, 1UL << 45 },
 	{ ULONG_MAX / 100, 100, ULONG_MAX / 100 },
@@ -66,7 +66,7 @@ static void active_ratio_test_share_grows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, last, 12345UL);
 }
 
-/* At any ratio and size, reclaim has something left that it may take. */
+/* At any ratio and size, some pages are left to reclaim. */
 static void active_ratio_test_reserve(struct kunit *test)
 {
 	unsigned long file, left;
@@ -88,7 +88,7 @@ static void active_ratio_test_reserve(struct kunit *test)
 	}
 }
 
-/* The answer of inactive_is_low() for so many pages */
+/* The result of inactive_is_low() for these numbers of pages. */
 static bool active_ratio_low(unsigned long active, unsigned long file)
 {
 	unsigned long gb = file >> (30 - PAGE_SHIFT);
@@ -119,7 +119,7 @@ static void active_ratio_test_own_share(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, active_ratio_above_own(0, 0), 0UL);
 }
 
-/* The request, and as much again to get back to the ratio */
+/* The request, and as much again to get back to the ratio. */
 static void active_ratio_test_to_scan(struct kunit *test)
 {
 	unsigned long nr;
@@ -143,17 +143,17 @@ static void active_ratio_test_scan_inactive(struct kunit *test)
 {
 	/* a short list is scanned as if it had the kernel's own share */
 	KUNIT_EXPECT_EQ(test, active_ratio_scan_inactive(100, 2, 10000), 50UL);
-	/* a longer one as it is */
+	/* a longer list is scanned as it is */
 	KUNIT_EXPECT_EQ(test, active_ratio_scan_inactive(100, 90, 10000), 90UL);
 	KUNIT_EXPECT_EQ(test, active_ratio_scan_inactive(0, 0, 10000), 0UL);
 	KUNIT_EXPECT_EQ(test, active_ratio_scan_inactive(0, 0, 0), 0UL);
-	/* never more than both lists, of which something stays for the other */
+	/* never more than both lists, and a part stays for the active list */
 	KUNIT_EXPECT_EQ(test, active_ratio_scan_inactive(1, 0, 1), 1UL);
 	KUNIT_EXPECT_EQ(test, active_ratio_scan_inactive(1, 0, 1000), 0UL);
 	KUNIT_EXPECT_LT(test, active_ratio_scan_inactive(100, 0, 10000000), 50UL);
 }
 
-/* A count that comes late is no new refault; a refault of another cause is. */
+/* A late update of the count is no new refault; one of another cause is. */
 static void active_ratio_test_refaults(struct kunit *test)
 {
 	struct lruvec *lruvec = kunit_kzalloc(test, sizeof(*lruvec), GFP_KERNEL);
@@ -164,7 +164,7 @@ static void active_ratio_test_refaults(struct kunit *test)
 	caused = &lruvec->file_refaults[kind].caused;
 	KUNIT_EXPECT_EQ(test, active_ratio_other_refaults(lruvec, kind, 10), 10UL);
 	atomic_long_add(5, caused);
-	/* the count comes later */
+	/* the count is updated later */
 	KUNIT_EXPECT_EQ(test, active_ratio_other_refaults(lruvec, kind, 10), 10UL);
 	KUNIT_EXPECT_EQ(test, active_ratio_other_refaults(lruvec, kind, 15), 10UL);
 	atomic_long_add(40, caused);
@@ -197,7 +197,7 @@ static void active_ratio_test_distance(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, active_ratio_between(1000, 1234, 0), 234);
 	KUNIT_EXPECT_EQ(test, active_ratio_between(1000, 2000, 3), 1000);
 	KUNIT_EXPECT_EQ(test, active_ratio_between(1001, 2000, 3), 1000);
-	/* the count goes past what a stamp holds, and past what a long holds */
+	/* the count exceeds the range of a stamp, and that of a long */
 	KUNIT_EXPECT_EQ(test, active_ratio_between(0xff0, 0x1010, 0), 0x20);
 	KUNIT_EXPECT_EQ(test, active_ratio_between(-8UL, 8, 0), 16);
 	KUNIT_EXPECT_EQ(test, active_ratio_between(-8UL, 8, 2), 16);

@@ -20,7 +20,7 @@ static void memcg_dirty_test_part(struct kunit *test)
 			PAGE_COUNTER_MAX / 2);
 }
 
-/* The limit as it was set, or the share of the system's below memory.max. */
+/* The limit as it was set, or below memory.max a share of the system's. */
 static void memcg_dirty_test_threshold(struct kunit *test)
 {
 	struct memcg_dirty_base base = { .avail = 1000, .system = 4000 };
@@ -36,7 +36,7 @@ static void memcg_dirty_test_threshold(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(ratio, &base, 800), 300UL);
 	/* A quarter stays clean for reclaim. */
 	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(bytes, &base, 800), 750UL);
-	/* Below memory.max without a limit, the own share is the most. */
+	/* Below a memory.max without a limit, the own share is the maximum. */
 	base.bounded = false;
 	base.outer = true;
 	KUNIT_EXPECT_EQ(test, memcg_dirty_threshold(bytes, &base, 800), 200UL);
@@ -51,17 +51,17 @@ static void memcg_dirty_test_background(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, memcg_dirty_background(30, 100), 30UL);
 	KUNIT_EXPECT_EQ(test, memcg_dirty_background(99, 100), 99UL);
-	/* What is not below the limit counts as half of it. */
+	/* A value that is not below the limit counts as half of it. */
 	KUNIT_EXPECT_EQ(test, memcg_dirty_background(100, 100), 50UL);
 	KUNIT_EXPECT_EQ(test, memcg_dirty_background(PAGE_COUNTER_MAX, 100),
 			50UL);
 	KUNIT_EXPECT_EQ(test, memcg_dirty_background(PAGE_COUNTER_MAX, 1), 0UL);
-	/* Without a limit it stands for itself. */
+	/* Without a limit, it applies as it is. */
 	KUNIT_EXPECT_EQ(test, memcg_dirty_background(30, PAGE_COUNTER_MAX),
 			30UL);
 }
 
-/* Headroom counts as far as the system has the memory. */
+/* Headroom counts as far as the system has that much memory. */
 static void memcg_dirty_test_avail(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, memcg_dirty_avail(100, 50, 1000), 150UL);

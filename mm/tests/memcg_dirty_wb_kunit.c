@@ -34,7 +34,7 @@ static void memcg_dirty_test_tighter(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, memcg_dirty_tighter(&large, &huge));
 }
 
-/* The strictest limit stays; so does the wish for background writeback. */
+/* The strictest limit stays, and so does a request for background writeback. */
 static void memcg_dirty_test_tighten(struct kunit *test)
 {
 	struct memcg_dirty_state state = {};
@@ -60,7 +60,7 @@ static void memcg_dirty_test_tighten(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, state.over_bg);
 }
 
-/* What the count may be wrong by is taken off, and the result fits 32 bits. */
+/* The error of the counts is subtracted, and the result fits 32 bits. */
 static void memcg_dirty_test_hold(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, memcg_dirty_hold(100, 0), 100UL);
@@ -98,7 +98,7 @@ static void memcg_dirty_test_light(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_light(&state, 6400, 100));
 }
 
-/* A spared writer may pass, and more than that is not hidden. */
+/* A spared writer may pass, and no more pages are hidden than that takes. */
 static void memcg_dirty_test_spare(struct kunit *test)
 {
 	struct memcg_dirty_state state = {
@@ -115,7 +115,7 @@ static void memcg_dirty_test_spare(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state.dirty, 10UL);
 }
 
-/* Dirty pages are written for the sake of the background limit or of writers. */
+/* Pages are written because of the background limit, or for paused writers. */
 static void memcg_dirty_test_over_bg(struct kunit *test)
 {
 	struct memcg_dirty_state state = {

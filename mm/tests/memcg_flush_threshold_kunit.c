@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests for flush thresholds: the bound of "auto", the parser, and that no
- * update is lost between those who count and those who flush.
+ * KUnit tests for flush thresholds: the bound of "auto", the parser, and races
+ * between updates and flushes, which must not lose an update.
  *
  * Included by mm/memcg_flush_threshold.c.
  */
@@ -9,7 +9,7 @@
 #include <linux/prandom.h>
 #include <linux/sizes.h>
 
-/* Without a flush, the error is 1 % of what there is, or 16 pages. */
+/* Without a flush, the error is at most 1 % of the memory, or 16 pages. */
 static void memcg_flush_test_auto(struct kunit *test)
 {
 	unsigned long size, pending, least;
@@ -61,12 +61,12 @@ static void memcg_flush_test_parse(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, threshold, (long)MEMCG_FLUSH_DEFAULT);
 }
 
-/* What an updating CPU does, in the steps that others can see. */
+/* The steps of an update, as other CPUs can see them. */
 struct memcg_flush_test_cpu {
 	struct memcg_flush_percpu percpu;
 	unsigned long updates;
-	unsigned long statistic;	/* what was changed */
-	unsigned long seen;		/* what a flush has made visible */
+	unsigned long statistic;	/* the current value */
+	unsigned long seen;		/* the value as of the last flush */
 	unsigned long loaded;
 	int step;
 };
@@ -99,7 +99,7 @@ static unsigned long memcg_flush_test_pending(struct memcg_flush_test_cpu *cpu)
 	return memcg_flush_pending_cpu(&cpu->percpu, &cpu->updates);
 }
 
-/* A flush that nothing interferes with leaves nothing, whenever it comes. */
+/* A flush without concurrent updates leaves none pending, at any time. */
 static void memcg_flush_test_count(struct kunit *test)
 {
 	struct memcg_flush_test_cpu cpu = {};
@@ -119,7 +119,7 @@ static void memcg_flush_test_count(struct kunit *test)
 	}
 }
 
-/* A flush, with updates between its own steps. */
+/* A flush with updates between its steps. */
 static void memcg_flush_test_flush(struct memcg_flush_test_cpu *cpu,
 				   struct rnd_state *rnd)
 {
@@ -137,9 +137,9 @@ static void memcg_flush_test_flush(struct memcg_flush_test_cpu *cpu,
 }
 
 /*
- * What a reader would miss is never more than what is pending, but for the one
- * update that is under way; and what is pending never exceeds it by more than
- * the updates that came during the flush and two batches.
+ * A reader never misses more than the pending updates and the one update that
+ * is in progress. The pending updates never exceed the missed ones by more than
+ * those that came during the flush and two batches.
  */
 static void memcg_flush_test_race(struct kunit *test)
 {
@@ -177,7 +177,7 @@ static void memcg_flush_test_own(struct kunit *test, void __percpu *percpu)
 						  (void __force *)percpu));
 }
 
-/* A memory cgroup that nothing but this test knows of, and no flush finds. */
+/* A memory cgroup that only this test uses. No flush of the system finds it. */
 static struct mem_cgroup *memcg_flush_test_memcg(struct kunit *test,
 						 struct mem_cgroup *parent)
 {
@@ -196,7 +196,7 @@ static struct mem_cgroup *memcg_flush_test_memcg(struct kunit *test,
 	return memcg;
 }
 
-/* An update of @nr_pages on the first CPU: counts in @memcg and its ancestors. */
+/* An update of @nr_pages on @cpu counts in @memcg and in its ancestors. */
 static void memcg_flush_test_climb(struct mem_cgroup *memcg, int cpu,
 				   unsigned long nr_pages)
 {
@@ -210,7 +210,7 @@ static void memcg_flush_test_end(struct mem_cgroup *memcg, int cpu, bool last)
 }
 
 /*
- * An update comes after its cgroup has been flushed, and before the parent is. The
+ * An update after its cgroup has been flushed, and before the parent is: the
  * parent's statistics lack it, and it is pending there.
  */
 static void memcg_flush_test_levels(struct kunit *test)
@@ -235,7 +235,7 @@ static void memcg_flush_test_levels(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcg_flush_pending(sibling), 5UL);
 	KUNIT_EXPECT_EQ(test, memcg_flush_pending(parent), 16UL);
 
-	/* The parent alone was to be flushed. The next flush begins anew above it. */
+	/* The flush ended at the parent. The next one begins anew above it. */
 	KUNIT_EXPECT_EQ(test, memcg_flush_pending(root), 56UL);
 	memcg_flush_begin(root, cpu, true);
 	memcg_flush_test_end(root, cpu, true);

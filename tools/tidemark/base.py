@@ -20,9 +20,10 @@ DEFAULT = "6.12"
 
 @dataclass(frozen=True)
 class Recipe:
-    """The content of bases/<name>/recipe. The suite has the package if the machine's own does not.
+    """The content of bases/<name>/recipe.
 
-    A cycle of locks that lockdep finds in this base is as lockdep.parse() takes it.
+    The package comes from the suite if the machine's own sources do not have it. A cycle of locks
+    that lockdep reports on the unpatched base is in the format of lockdep.parse().
     """
 
     name: str
@@ -37,8 +38,8 @@ class Recipe:
 class Base:
     """An unpacked base.
 
-    The label names its directories under build/: a source given by LINUX= has ones of its own.
-    Package and package version are empty for such a source; the origin always says what it is.
+    The label names its directories under build/: a source given by LINUX= has its own ones.
+    Package and package version are empty for such a source; the origin describes any source.
     """
 
     name: str
@@ -167,7 +168,7 @@ def _unpack(wanted: Base, source: sources.Source) -> Base:
 
 
 def _kernel_version(makefile: str, wanted: Base) -> str:
-    """Hooks are for one base: another kernel's tree is refused before anything is made of it."""
+    """Refuse another release's tree before anything is made from it: hooks fit one base only."""
     values = dict(
         re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION)[ \t]*=[ \t]*(\S*)", makefile, re.M)
     )

@@ -23,7 +23,7 @@ def complaints(lines: Iterable[str]) -> list[str]:
 
 
 def context(lines: list[str]) -> list[str]:
-    """The first report with what follows it, where the stack is."""
+    """The first report and the lines after it, which have its stack trace."""
     first = next((at for at, line in enumerate(lines) if TROUBLE.search(line)), len(lines))
     return lines[first : first + CONTEXT_LINES]
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tells a known lockdep report of the unpatched kernel from all others.
 
-bases/<name>/recipe describes that cycle: each lock, and a function that is on the way to taking
-it. A report is the base's when it has these locks and no other, each taken by way of its function.
+bases/<name>/recipe describes that cycle: each lock, and a function that is on the stack when it is
+taken. A report is the known one if it has these locks and no other, each with its function.
 """
 
 import re
@@ -13,7 +13,7 @@ from .report import Failure, warning
 
 HEADER = "WARNING: possible circular locking dependency detected"
 END_OF_CYCLE = "other info that might help us debug this:"
-# Classes that share a name have a number, which depends on what else was registered before.
+# Classes that share a name have a number, which depends on the classes registered before.
 LOCK = re.compile(r"-> #\d+ \((?P<lock>\S+?)(?:#\d+)?\)\{")
 FRAME = re.compile(r"\s(?P<function>[\w.]+)\+0x[0-9a-f]+/0x[0-9a-f]+$")
 WANTED = re.compile(r"(?P<lock>\S+) by (?P<function>\w+)")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The overlay: files of ours that go into the kernel tree at their own path, and nowhere else.
+"""The overlay: our own files, each of which goes to its path in the kernel tree, and nowhere else.
 
 A file that only one base needs lies below bases/<base>/, at its path in the kernel tree.
 """
@@ -19,7 +19,7 @@ LEFTOVERS = ("__pycache__", "*.pyc", "*.o", "*.orig", "*.rej", "*~", ".*.swp")
 
 
 def files(layout: Layout) -> list[str]:
-    """Paths in the kernel tree of all files of ours, whatever base they are for."""
+    """Paths in the kernel tree of all our files, for any base."""
     return sorted({path for path, _, _ in _found(layout)})
 
 

@@ -24,8 +24,8 @@ from .report import Failure, progress, working
 class Tree:
     """A source tree to build from.
 
-    The key tells its content. The lineage is the same for as long as whatever differs between
-    two contents also has a newer time stamp, so that make may go on in the same build directory.
+    The key identifies its content. Two contents have the same lineage if every file that differs
+    has a newer time stamp in the later one: make may go on in the same build directory then.
     """
 
     path: Path
@@ -45,7 +45,7 @@ def ensure(base: Base, pristine: bool, layout: Layout) -> Tree:
 
 @contextmanager
 def use(base: Base, pristine: bool, layout: Layout) -> Iterator[Tree]:
-    """Have the tree up to date, and as it is for as long as it is in use."""
+    """Yield the tree, up to date, and keep others from changing it while it is in use."""
     if pristine:
         yield Tree(base.path, base.key, base.key)
         return
@@ -133,7 +133,7 @@ class _Preparation:
         return digest.hexdigest()
 
     def _fill(self, stage: Path) -> None:
-        """Make the changed files, apart from the base: a failure here leaves the tree unchanged."""
+        """Make the changed files in the stage: a failure here leaves the tree unchanged."""
         for hook in self._hooks:
             apply.apply(hook, self._base.path, stage)
         for path, source in self._overlay.items():
@@ -142,8 +142,8 @@ class _Preparation:
     def _changed(self, stage: Path) -> list[str]:
         """Files that need a time stamp of their own.
 
-        Once changed, always so: a file that goes back to the base's content must look new to
-        make, and the base's own time stamp is old.
+        A file that was changed once stays in this list: when it goes back to the base's content,
+        it must look new to make, and the base's own time stamp is old.
         """
         changed = {str(path.relative_to(stage)) for path in stage.rglob("*") if path.is_file()}
         for path in self._last.get("changed", []):

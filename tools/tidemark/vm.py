@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs a kernel in QEMU: its console goes to a log, results come through a second serial port.
 
-A virtio port would be faster, but QEMU serves it in a thread of its own, and when that gets to it
-depends on the host: under icount, boots would differ.
+A virtio port would be faster, but QEMU serves it in a thread of its own, whose timing depends on
+the host: under icount, boots would differ.
 """
 
 import argparse
@@ -19,19 +19,19 @@ from .report import Failure
 TOOLS = ("qemu",)
 POLL_SECONDS = 0.2
 DONE = "done "
-# Guest time counts instructions, and moves on at once when there is nothing to do. Without
-# "erms" and "fsrm", memory is copied a word at a time, which is nearer to what a copy costs.
+# Guest time counts instructions, and jumps to the next timer when all CPUs are idle. Without "erms"
+# and "fsrm", memory is copied a word at a time: the instructions are nearer to the cost of a copy.
 ICOUNT = ("-icount", "shift=1,sleep=off", "-rtc", "base=2024-01-01,clock=vm")
 ICOUNT_CPU = "max,-rdrand,-rdseed,-erms,-fsrm"
 # With five levels of page tables, the kernel forgets their number for a moment at boot, while it
-# checks its CPU's features again: an interrupt at that moment is a wild access to KASAN.
+# checks its CPU's features again: KASAN reports an interrupt at that moment as a wild access.
 TCG_CPU = "max,-la57"
-# Emulated CPUs' clocks agree. On a busy host the kernel takes a CPU that did not get to run for an
-# unstable TSC, and a scheduler whose clock changes under it may starve tasks from then on.
+# Emulated CPUs' clocks agree. But on a busy host, the kernel mistakes a CPU that did not get to run
+# for an unstable TSC, and the scheduler may starve tasks once its clock has changed.
 TSC = "tsc=reliable"
-# There, ticks may also come too late for the kernel's check of the timer, which ends in a panic.
+# On a busy host, ticks may also come too late for the kernel's check of the timer: it panics.
 TIMER = "no_timer_check"
-# SeaBIOS makes no table for more. qboot does, but the kernel needs PCI_MSI to use disks then.
+# SeaBIOS makes no table of more CPUs. qboot does, but the kernel needs PCI_MSI to use disks then.
 SEABIOS_CPUS = 16
 
 _running: set[subprocess.Popen[str]] = set()
@@ -39,7 +39,7 @@ _running: set[subprocess.Popen[str]] = set()
 
 @dataclass(frozen=True)
 class Disk:
-    """A raw image, held to so many bytes per second when that is not 0."""
+    """A raw image, throttled to bytes_per_second unless that is 0."""
 
     path: Path
     bytes_per_second: int = 0
@@ -51,7 +51,7 @@ class Machine:
     """The parameters of a boot. The mode names a script in the guest's /tidemark.
 
     With icount the guest's clock counts its instructions, and not the host's time. With threads
-    each emulated CPU has one of its own; only a kernel without static keys lives through that.
+    each emulated CPU has one of its own; only a kernel without static keys survives that.
     """
 
     kernel: Path
@@ -85,7 +85,7 @@ def command(machine: Machine, *io: str) -> list[str]:
     qemu = packages.locate("qemu-system-x86_64") or "qemu-system-x86_64"
     argv = [qemu, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"]
     argv += ["-machine", "q35", *_processor(machine)]
-    # Of each socket, SeaBIOS lists one CPU in the table for kernels without ACPI.
+    # SeaBIOS lists one CPU of each socket in the table for kernels without ACPI.
     argv += ["-smp", f"{machine.cpus},sockets={machine.cpus}", "-m", str(machine.memory_mib)]
     argv += ["-bios", "qboot.rom"] if machine.cpus > SEABIOS_CPUS else []
     argv += ["-kernel", str(machine.kernel), "-initrd", str(machine.initramfs)]
@@ -155,11 +155,11 @@ class _OutOfTime(Exception):
 
 
 def _processor(machine: Machine) -> list[str]:
-    """Emulation of all CPUs is in one thread, unless the machine asks for more.
+    """One thread emulates all CPUs, unless the machine asks for more.
 
-    With a thread for each CPU, QEMU 7.2 lets a CPU run into the breakpoint of a static key's
-    switching after it is gone ("Oops: int3"): switching vm.numa_stat beside page faults kills
-    the pristine 6.12 within a second.
+    The kernel switches a static key by way of a breakpoint. With a thread for each CPU, QEMU 7.2
+    lets a CPU run into it after it is gone ("Oops: int3"): switching vm.numa_stat beside page
+    faults kills the pristine 6.12 within a second.
     """
     if machine.icount:
         return ["-accel", "tcg", "-cpu", ICOUNT_CPU, *ICOUNT]

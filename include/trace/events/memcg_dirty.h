@@ -9,10 +9,10 @@
 #include <linux/types.h>
 
 /*
- * Cgroups are given by ID, counts and limits in pages. The limit is the one that
- * binds the cgroup most, of limited_cgroup: the cgroup itself or an ancestor. It
- * is the threshold in force: memory.dirty_limit_in_bytes less what the counts may
- * be wrong by, or the room that reclaim leaves; 0 for a background limit alone.
+ * Cgroups are IDs; counts and limits are in pages. limited_cgroup is the cgroup
+ * itself or the ancestor whose limit binds it most. The limit is the threshold
+ * in force: memory.dirty_limit_in_bytes less the error of the counts, or the
+ * room that reclaim leaves. It is 0 if there is only a background limit.
  */
 
 TRACE_EVENT(memcg_dirty_throttle,

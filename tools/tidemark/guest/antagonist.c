@@ -5,13 +5,13 @@
  * antagonist CGROUP FILE SETTLE_MS WINDOW_MS COMMAND...
  *
  * Runs "dd if=/dev/zero of=FILE" in CGROUP (a directory), and COMMAND once
- * SETTLE_MS have passed. The writer goes on for WINDOW_MS from there, or until
+ * SETTLE_MS have passed. The writer goes on for another WINDOW_MS, or until
  * COMMAND is done if that takes longer. FILE "-" runs COMMAND alone and at once.
  *
- * Prints one line of JSON: seconds that COMMAND took, bytes per second that the
- * writer wrote in the window, and the peak of dirty plus writeback bytes in
- * CGROUP's memory.stat, read every 50 ms from the writer's start to its end;
- * of these also [seconds, bytes] every 200 ms.
+ * Prints one line of JSON: the seconds that COMMAND took, the bytes per second
+ * that the writer wrote in the window, and the peak of dirty plus writeback
+ * bytes in CGROUP's memory.stat, sampled every 50 ms from the writer's start to
+ * its end; also [seconds, bytes] of one sample every 200 ms.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -82,7 +82,7 @@ static pid_t spawn_writer(const char *cgroup, const char *file)
 	return -1;
 }
 
-/* Takes the time when the command ends, whatever the sampling is doing. */
+/* Records the time when the command ends, also in the middle of a sample. */
 static void on_child(int sig)
 {
 	(void)sig;

@@ -2,12 +2,12 @@
 """Plain English: constructions that upstream seldom uses are rare here as well.
 
 lint/prose.patterns has the constructions and upstream's rates. A file may use each at twice
-upstream's rate for its number of words, rounded up: a message of 200 words may say "who" once.
-A construction of this project alone has no rate and is not allowed.
+upstream's rate for its number of words, rounded up: a message of 200 words may have one `who`.
+A construction that only this project uses has no rate and is not allowed.
 
 lint/prose.counts has the counts of the day when it was written, and may only shrink. A file in
-it is held to its counts instead: with more than that it has got worse, and with fewer the list
-has to be lowered, so that they cannot come back. `--write-prose-counts` lowers it.
+it is held to its counts instead: a higher count is a finding, and so is a lower one, until
+`--write-prose-counts` has lowered the list, so that the constructions cannot come back.
 """
 
 import math
@@ -70,7 +70,7 @@ def findings(layout: Layout) -> Iterator[Finding]:
 
 
 def above(found: Uses, recorded: Counts) -> Iterator[Finding]:
-    """Files with more than they may have."""
+    """Files with more constructions than they may have."""
     for file, by_name in sorted(found.items()):
         counts = recorded.get(file)
         for name, use in sorted(by_name.items()):
@@ -83,7 +83,7 @@ def above(found: Uses, recorded: Counts) -> Iterator[Finding]:
 
 
 def below(found: Uses, recorded: Counts) -> Iterator[Finding]:
-    """Records that are higher than the file has it today."""
+    """Recorded counts that are higher than today's."""
     for file, counts in sorted(recorded.items()):
         for name, count in sorted(counts.items()):
             use = found.get(file, {}).get(name)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The figures of `make run` that are quoted: README, cover letter and messages have them from here.
+"""The figures of `make run` that the README, the cover letter and commit messages quote.
 
-They are in bases/<base>/run.json, where `make results` puts the last ones.
+`make results` stores the last ones in bases/<base>/run.json.
 """
 
 import re
@@ -82,7 +82,7 @@ def picture(name: str, layout: Layout) -> Path:
 
 
 def taken(record: Mapping[str, Any]) -> Headline:
-    """What is kept of the record that `make run` writes."""
+    """The part to keep of the record that `make run` writes."""
     measured = record["measured"]
     if absent := [name for name in CONDITIONS if name not in measured]:
         raise Failure(f"the last `make run` did not measure: {', '.join(absent)}")
@@ -110,12 +110,12 @@ def store(name: str, headline: Headline, layout: Layout) -> None:
 
 
 def quoting(layout: Layout) -> list[Path]:
-    """Texts that may tell the figures, the README apart."""
+    """Texts that may quote the figures, except the README."""
     return [layout.patches / "cover.txt", *sorted(layout.patches.glob("*/message"))]
 
 
 def rewritten(text: str, headline: Headline) -> str:
-    """With today's figures in each paragraph that is the sentence with other ones."""
+    """The text, with today's figures in each paragraph that is the sentence with other ones."""
     return PARAGRAPH.sub(lambda found: _brought_up_to_date(found[0], headline.sentence), text)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The README's parts that are made from results: between comment lines that name them."""
+"""The parts of the README that are made from results, between comment lines that name them."""
 
 import re
 import textwrap
@@ -36,7 +36,7 @@ def filled(readme: str, content: Mapping[str, str]) -> str:
 
 
 def cost(results: Mapping[str, Result]) -> str:
-    """What the knobs add to a buffered write at most, in the benchmark's rows on that."""
+    """A sentence on the most that the knobs add in the benchmark's rows on buffered writes."""
     result = results.get(COST_BENCHMARK)
     if not result or not any(COST_ROWS.fullmatch(row.name) for row in result.rows):
         raise Failure(f"no results of {COST_BENCHMARK}: run `make bench NAME={COST_BENCHMARK}`")

@@ -91,7 +91,7 @@ def git(top: Path, *arguments: str) -> None:
     subprocess.run(["git", *identity, "-C", top, *arguments], check=True, capture_output=True)
 
 
-# What `make run` measured, as bases/<base>/run.json keeps it.
+# The figures of a `make run`, as bases/<base>/run.json keeps them.
 RUN = json.dumps(
     {
         "release": "6.12.99",
@@ -130,7 +130,7 @@ class Case(unittest.TestCase):
     def write_hook(
         self, name: str, *diffs: str, overlay: tuple[str, ...] = (), base: str = "6.12"
     ) -> Path:
-        """Write a patch, and return its diff for the base, or its message where it has none."""
+        """Write a patch, and return its diff for the base, or its message if it has no diff."""
         path = self.write(f"patches/{name}/message", message(*overlay))
         return self.write(f"patches/{name}/{base}.diff", "".join(diffs)) if diffs else path
 

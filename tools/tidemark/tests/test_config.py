@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What Kconfig makes of the fragments."""
+"""Config fragments, and whether Kconfig's result has all their options."""
 
 from tidemark import config
 from tidemark.report import Failure

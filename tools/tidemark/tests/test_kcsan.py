@@ -14,7 +14,7 @@ GCC = ("gcc", "-g", "-O2", "-fcf-protection=none", "-static", "-nostdlib", "-Wl,
 
 
 def report(*functions: str) -> list[str]:
-    """As the kernel prints one, up to what a line starts with."""
+    """A report as the kernel prints it, except for the time stamps."""
     names = " / ".join(functions)
     return [
         "[   12.1] " + "=" * 66,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""When a kernel is built, when it is not, and what a failed build says."""
+"""When a kernel is built, when it is not, and the message of a failed build."""
 
 import time
 from unittest import mock

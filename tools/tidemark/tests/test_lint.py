@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Findings: their tools, the allowed ones, and that no hunk gets lost unnoticed."""
+"""Findings: the tools that report them, the allowed ones, and that no hunk is lost unnoticed."""
 
 import argparse
 import contextlib
@@ -62,7 +62,7 @@ CODE = "#ifdef CONFIG_OURS\n#endif\n#ifdef CONFIG_OURS_KUNIT_TEST\n#endif\n"
 
 
 class SubjectCase(fake.Case):
-    """A repository in which there is nothing to find."""
+    """A repository without findings."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -94,7 +94,7 @@ class SubjectCase(fake.Case):
         return sorted(map(str, found))
 
     def script(self, path: str, *told: str, status: int = 0) -> None:
-        """Have a tool in the kernel tree that says this."""
+        """Write a tool into the kernel tree that prints this."""
         target = self.linux / "scripts" / path
         target.parent.mkdir(exist_ok=True)
         lines = "".join(f'print "{line}\\n";\n' for line in told)
@@ -302,7 +302,7 @@ class ToolsTest(SubjectCase):
 
 
 class ObjectsTest(SubjectCase):
-    """Messages of a compiler and of sparse; the fake makefile prints what is in its files."""
+    """Messages of a compiler and of sparse, as the fake makefile prints them."""
 
     def setUp(self) -> None:
         super().setUp()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The command line: bad values, and what a failure looks like."""
+"""The command line: bad values, and the message of a failure."""
 
 import argparse
 import contextlib
@@ -111,7 +111,7 @@ class LockTest(unittest.TestCase):
             build = Path(name)
             tools = Path(command.__file__).parents[1]
             shared = self.PROBE.replace("'a/b'", "'a/b', shared=True")
-            # As a command does that finds its tree out of date: it reads, and then has to write.
+            # Like a command that finds its tree out of date: it reads, and then has to write.
             probe = f"{shared}; print('read', flush=True)\n{self.PROBE}".format(name, name)
             with lock.hold(build, "a/b", shared=True):
                 other = subprocess.Popen(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Results in the repository: what is made from them, and that texts quote no other figures."""
+"""Results in the repository: the texts made from them, and that no text quotes other figures."""
 
 import json
 import re
@@ -35,7 +35,7 @@ def faults() -> Result:
 
 
 def record(**seconds: float) -> str:
-    """As `make run` leaves it."""
+    """A record as `make run` leaves it."""
     return json.dumps(
         {
             "base": {"origin": "linux-x 1"},

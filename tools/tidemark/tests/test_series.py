@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The mails: what is in them, that they give the prepared tree, and whose they are."""
+"""The mails: their content and author, and that applying them gives the prepared tree."""
 
 import subprocess
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Preparing the tree: every way in which it can fail, and what it leaves alone."""
+"""Preparing the tree: every way in which it can fail, and the files that it leaves alone."""
 
 import os
 from pathlib import Path
@@ -36,7 +36,7 @@ class TreeTest(fake.Case):
         return self.prepare()
 
     def assert_refused(self, *parts: str) -> Failure:
-        """Fails with these words, leaving the directory of trees just as it was."""
+        """Preparing fails with these words, and leaves the directory of trees as it was."""
         trees = self.layout.build / "tree"
         before = contents(trees)
         with self.assertRaises(Failure) as caught:

@@ -11,7 +11,7 @@ from tidemark.report import Failure
 
 
 class RunTest(unittest.TestCase):
-    """A shell script stands in for QEMU: it writes what a guest would."""
+    """A shell script stands in for QEMU: it writes the output of a guest."""
 
     def setUp(self) -> None:
         directory = tempfile.TemporaryDirectory()

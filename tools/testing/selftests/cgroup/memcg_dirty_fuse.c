@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A FUSE server for the tests of dirty limits: whatever name is looked up is
- * one regular file, which takes all writes, slowly, and reads as zeroes. The
- * kernel caches the writes.
+ * A FUSE server for the tests of dirty limits: each lookup, of any name, finds
+ * the same regular file, which takes all writes, slowly, and reads as zeroes.
+ * The kernel caches the writes.
  */
 #define _GNU_SOURCE
 
@@ -28,7 +28,7 @@ struct server {
 	__u64 size;
 };
 
-/* The answer to a request: an error, or so many bytes of data. */
+/* The answer to a request: an error, or @size bytes of data. */
 struct answer {
 	int error;
 	size_t size;
@@ -149,12 +149,12 @@ static void reply(int fd, __u64 unique, struct answer *answer)
 		{ answer->data, answer->size },
 	};
 
-	/* A request that was interrupted or aborted wants no answer any more. */
+	/* A request that was interrupted or aborted needs no answer. */
 	if (writev(fd, iov, 2) < 0 && errno != ENOENT)
 		exit(EXIT_FAILURE);
 }
 
-/* Until the file system is unmounted. */
+/* Answers requests until the file system is unmounted. */
 static void serve(struct server *server)
 {
 	static struct {

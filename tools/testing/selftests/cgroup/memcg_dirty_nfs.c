@@ -2,9 +2,9 @@
 /*
  * An NFS server for the tests of dirty limits, without any user space for it.
  *
- * It lives in the network namespace of the caller, which is to be a new one.
- * What exportfs and rpc.mountd would answer when asked is in the kernel's
- * caches before it asks.
+ * It runs in the network namespace of the caller, which has to be a new one.
+ * The answers that exportfs and rpc.mountd would give are in the kernel's
+ * caches before it asks for them.
  */
 #define _GNU_SOURCE
 
@@ -25,7 +25,7 @@
 #define EXPIRY		"2147483647"
 #define NFS_PORT	"20049"
 
-/* The least: a client's first open waits for as long. */
+/* The least that nfsd takes: a client's first open waits for as long. */
 #define GRACE_SECONDS	"10"
 
 /* NFSEXP_INSECURE_PORT | NFSEXP_NOSUBTREECHECK | NFSEXP_FSID */
@@ -59,7 +59,7 @@ static int loopback_up(void)
 	return ret;
 }
 
-/* One client, and one export that is the root of what it sees. */
+/* One client, and one export, which is the root that the client sees. */
 static int fill_caches(const char *exported)
 {
 	char text[PATH_MAX + 128];
@@ -93,7 +93,7 @@ int nfs_server_start(const char *exported, const char *control)
 	return 0;
 }
 
-/* Afterwards nothing holds on to what was exported. */
+/* Afterwards, no cache of nfsd pins the exported file system. */
 void nfs_server_stop(const char *control)
 {
 	write_file(control, "threads", "0\n");

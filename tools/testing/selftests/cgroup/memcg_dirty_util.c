@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the tests of dirty limits have in common. */
+/* Common parts of the tests of dirty limits. */
 #define _GNU_SOURCE
 
 #include <errno.h>
@@ -21,12 +21,12 @@
 #include "memcg_dirty_util.h"
 
 #define SAMPLE_MS	50
-/* After so many bytes, a writer that watches itself looks. */
+/* After so many bytes, a writer that watches itself reads the counts. */
 #define PIECE		(4 * CHUNK)
 
 /*
- * memory.stat lags: a reader flushes it once 64 updates have come together on
- * the average CPU, and each CPU may have 64 more that nobody has seen.
+ * memory.stat lags: a reader flushes it once the CPUs have reported 64 updates
+ * each, on average, and each CPU may hold back up to 64 more.
  */
 #define STAT_ERROR_PAGES_PER_CPU	128
 
@@ -65,8 +65,8 @@ static long count_in(const char *stat, const char *v2_key, const char *v1_key)
 }
 
 /*
- * Dirty plus writeback bytes of @cgroup and its descendants, of one reading: of
- * two, both would have the pages that go from one to the other in between.
+ * Dirty plus writeback bytes of @cgroup and its descendants, from one read:
+ * with two reads, pages whose writeback starts in between would count twice.
  */
 long cg_dirty(const char *cgroup)
 {
@@ -78,7 +78,7 @@ long cg_dirty(const char *cgroup)
 	       count_in(stat, "\nfile_writeback ", "\ntotal_writeback ");
 }
 
-/* Since 6.16. A write or readahead then takes many pages at a time. */
+/* Since 6.16. A write or readahead then adds many pages at a time. */
 bool ext4_has_large_folios(void)
 {
 	struct utsname name;
@@ -143,7 +143,7 @@ out:
 	return ret;
 }
 
-/* cg_run_nowait() for cgroup v1 as well, which one cannot be cloned into. */
+/* cg_run_nowait() for cgroup v1 as well, which has no CLONE_INTO_CGROUP. */
 pid_t start_in_cgroup(const char *cgroup,
 		      int (*fn)(const char *cgroup, void *arg), void *arg)
 {
@@ -154,7 +154,7 @@ pid_t start_in_cgroup(const char *cgroup,
 	return pid;
 }
 
-/* @peak is shared memory: what @watched had dirty at most as the writer looked. */
+/* @peak is in shared memory: the most dirty bytes that the writer has read. */
 struct watched_write {
 	const char *path;
 	const char *watched;
@@ -194,10 +194,10 @@ static long peak_of_64m(const char *cgroup, struct watched_write *write)
 }
 
 /*
- * Writes 64M to @path in @cgroup, and compares the peak of what is dirty in
- * @watched with a limit of 10M. The writer looks as well: on a busy machine, who
- * only watches may never run while much is dirty. Where the disk can be slowed
- * down, the limit is what holds the writer.
+ * Writes 64M to @path in @cgroup, and compares the peak of the dirty bytes of
+ * @watched with a limit of 10M. The writer reads them as well: on a busy
+ * machine, the watching task may never run while many are dirty. The disk is
+ * slowed down, where it can be, so that the limit throttles the writer.
  */
 bool stays_within_10m(const char *cgroup, const char *watched, const char *path)
 {
@@ -235,7 +235,7 @@ void destroy_cgroup(char *cgroup)
 	free(cgroup);
 }
 
-/* The root of cgroup v2, with the memory controller; skips all without. */
+/* The root of cgroup v2, with the memory controller; else skips all tests. */
 void find_root(char *root, size_t len)
 {
 	if (cg_find_unified_root(root, len, NULL))
@@ -249,8 +249,8 @@ void find_root(char *root, size_t len)
 }
 
 /*
- * Holds what is written back for @cgroup to so many MB/s, where the disk allows that:
- * a writer is faster than it then, however slow the machine is.
+ * Limits the writeback of @cgroup to @rate MB/s, where the disk allows that:
+ * then a writer is faster than the disk, however slow the machine is.
  */
 void slow_down(const char *cgroup, unsigned int rate)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the tests of dirty limits have in common. */
+/* Common parts of the tests of dirty limits. */
 #ifndef MEMCG_DIRTY_UTIL_H
 #define MEMCG_DIRTY_UTIL_H
 

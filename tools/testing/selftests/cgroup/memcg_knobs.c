@@ -2,9 +2,9 @@
 /*
  * A model of the knobs of memory cgroups, and values to try on them.
  *
- * The model follows from the documentation and from what the kernel's parsers
- * of numbers take, not from the code of the knobs: what a value is worth is
- * worked out a second time here, with the C library.
+ * The model follows from the documentation and from the kernel's parsers of
+ * numbers, not from the code of the knobs: it reads values a second time, with
+ * the C library.
  */
 #define _GNU_SOURCE
 
@@ -21,10 +21,10 @@
 #include "cgroup_util.h"
 #include "memcg_knobs.h"
 
-/* So many characters are too many for a sysctl, even when they are zeros. */
+/* A sysctl takes no number of so many characters, even if all are zeros. */
 #define SYSCTL_DIGITS	21
 
-/* isspace() of the kernel, which has the no-break space of Latin-1. */
+/* As the kernel's isspace(), which takes the no-break space of Latin-1 too. */
 static bool is_space(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r') || c == '\xa0';
@@ -84,7 +84,7 @@ static uint64_t read_number(const char **text)
 	return beyond && saturates ? UINT64_MAX : number;
 }
 
-/* As memory.max takes them, if they begin with a digit. */
+/* Bytes as memory.max takes them, if the text begins with a digit. */
 static bool takes_bytes(const struct knob *knob, char *text, char *shown)
 {
 	static const char suffixes[] = "kmgtpe";
@@ -123,13 +123,13 @@ static bool takes_digits(const struct knob *knob, char *text, char *shown)
 	return is_number(text, &number) && in_range(knob, number, shown);
 }
 
-/* As kstrtoul() has it. */
+/* As kstrtoul() takes it: a plus sign may come first. */
 static bool takes_signed(const struct knob *knob, char *text, char *shown)
 {
 	return takes_digits(knob, *text == '+' ? text + 1 : text, shown);
 }
 
-/* The first number of a line, as proc_dointvec_minmax() has it. */
+/* The first number of a line, as proc_dointvec_minmax() reads it. */
 static bool takes_sysctl(const struct knob *knob, char *text, char *shown)
 {
 	char *sign, *end;
@@ -166,7 +166,7 @@ const struct knob knobs[NR_KNOBS] = {
 	{ "/proc/sys/vm/active_inactive_ratio", takes_sysctl, {}, -1, -1, 100 },
 };
 
-/* What follows the number of a sysctl has to be apart from it. */
+/* White space has to separate the number of a sysctl from other text. */
 static bool takes_sysctl_text(const struct knob *knob, const char *text,
 			      size_t len, char *shown)
 {
@@ -181,7 +181,7 @@ static bool takes_sysctl_text(const struct knob *knob, const char *text,
 	while (is_space(copy[start]))
 		start++;
 	number = strcspn(copy + start, " \t\n");
-	/* Anything else, a byte of 0 too, is part of what is no number. */
+	/* Any other byte, also 0, belongs to the word: it is no number. */
 	if (start + number < len && !copy[start + number])
 		return false;
 	copy[start + number] = '\0';
@@ -193,7 +193,7 @@ static bool takes_sysctl_text(const struct knob *knob, const char *text,
  * @knob: index of the knob
  * @text: the value, which may have bytes of 0 in it
  * @len: its length, not 0
- * @shown: what the knob shows from then on
+ * @shown: the text that the knob shows from then on
  */
 bool knob_takes(int knob, const char *text, size_t len, char *shown)
 {
@@ -217,7 +217,7 @@ bool knob_takes(int knob, const char *text, size_t len, char *shown)
 	return knobs[knob].takes_number(&knobs[knob], stripped, shown);
 }
 
-/* Is @err right for a value of @len bytes that is not taken? */
+/* Is @err the right error for a value of @len bytes that is not taken? */
 bool knob_may_refuse(int knob, size_t len, int err)
 {
 	if (!knob_is_sysctl(knob) && len > sysconf(_SC_PAGE_SIZE))
@@ -225,7 +225,7 @@ bool knob_may_refuse(int knob, size_t len, int err)
 	return err == -EINVAL;
 }
 
-/* What a knob shows can be written to it, and is shown again then. */
+/* A text that a knob shows can be written to it, and it shows that again. */
 bool knob_can_show(int knob, const char *shown)
 {
 	char again[VALUE_SIZE];
@@ -246,7 +246,7 @@ static int knob_open(const char *cgroup, int knob, int flags)
 
 /**
  * knob_probe - find out how the kernel treats numbers beyond 64 bits
- * @root: where it may create a cgroup, whose memory.max tells
+ * @root: parent of a temporary cgroup, whose memory.max shows it
  */
 void knob_probe(const char *root)
 {
@@ -260,7 +260,7 @@ void knob_probe(const char *root)
 	free(cgroup);
 }
 
-/* Returns 0 or the error as a negative number. */
+/* Returns 0 or a negative error code. */
 int knob_write(const char *cgroup, int knob, const char *text, size_t len)
 {
 	int fd = knob_open(cgroup, knob, O_WRONLY);
@@ -291,7 +291,7 @@ int knob_read(const char *cgroup, int knob, char *shown)
 	return len < 0 ? len : 0;
 }
 
-/* Says what came of writing @text, or as much of it as fits on a line. */
+/* Prints the @problem of writing @text, or as much of it as fits on a line. */
 void knob_complain(const char *cgroup, int knob, const char *text, size_t len,
 		   const char *problem)
 {
@@ -310,7 +310,7 @@ void knob_complain(const char *cgroup, int knob, const char *text, size_t len,
 
 /* Values */
 
-/* splitmix64: the same numbers everywhere. */
+/* splitmix64: gives the same numbers on all machines. */
 uint64_t next_random(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;
@@ -325,7 +325,7 @@ static const char *pick(uint64_t *state, const char *const *list, size_t count)
 	return list[next_random(state) % count];
 }
 
-/* Nothing, in two of three cases. */
+/* The empty text, in two of three cases. */
 static const char *pick_or_none(uint64_t *state, const char *const *list,
 				size_t count)
 {
@@ -352,14 +352,14 @@ static size_t add_number(uint64_t *state, char *text, size_t len)
 
 	if (next_random(state) % 2)
 		return add(text, len, pick(state, limits, ARRAY_SIZE(limits)));
-	/* One of any size is too large most of the time. */
+	/* Of all 64-bit numbers, nearly all would be too large. */
 	sprintf(number, "%llu",
 		(unsigned long long)next_random(state) >>
 			(next_random(state) % 2 ? 57 : next_random(state) % 64));
 	return add(text, len, number);
 }
 
-/* What could be a value: a word or a number, with more or less around it. */
+/* A possible value: a word or a number, maybe with other text around it. */
 static size_t random_text(uint64_t *state, char *text)
 {
 	static const char *const spaces[] = {
@@ -392,7 +392,7 @@ static size_t random_text(uint64_t *state, char *text)
 	return add(text, len, space);
 }
 
-/* Puts any byte, or one that ends a string or a line, somewhere in @text. */
+/* Inserts any byte, or one that a parser knows, somewhere in @text. */
 static size_t damage(uint64_t *state, char *text, size_t len)
 {
 	static const char bytes[] = { '\0', '\n', ' ', '-', 'K', '0', 'x' };
@@ -405,7 +405,7 @@ static size_t damage(uint64_t *state, char *text, size_t len)
 	return len + 1;
 }
 
-/* Of any length, a page and more too: digits, spaces or what is in memory. */
+/* Pads @text to any length, maybe above a page, with one of bytes[]. */
 static size_t lengthen(uint64_t *state, char *text, size_t len)
 {
 	static const char bytes[] = { ' ', '\n', '0', '9', 'x', '\0' };
@@ -431,11 +431,11 @@ static size_t garbage(uint64_t *state, char *text)
 }
 
 /**
- * random_value - something to write to a knob
- * @state: of next_random()
+ * random_value - a value, good or bad, to write to a knob
+ * @state: state of next_random()
  * @text: room for VALUE_SIZE bytes
  *
- * Return: its length, which may be 0.
+ * Return: the length of the value, which may be 0.
  */
 size_t random_value(uint64_t *state, char *text)
 {

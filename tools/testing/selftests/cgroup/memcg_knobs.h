@@ -7,21 +7,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* More than a page, which is the most that cgroup takes. */
+/* More than a page, which is the most that a cgroup file takes. */
 #define VALUE_SIZE	6000
-/* Room for what a knob shows; it may be asked to show something else. */
+/* Room for any text that a knob shows. */
 #define SHOWN_SIZE	128
 #define NR_KNOBS	9
 #define NR_CGROUP_KNOBS	7
 
 /**
- * struct knob - a file that takes a value, and what it makes of it
+ * struct knob - a file that takes a value, and how it reads and shows that
  * @file: its name in a cgroup, or its path
- * @takes_number: whether it takes the text for a number, and how it shows it
- * @words: what it takes that is no number
- * @pair: the knob of which a number here unsets the number, or -1
+ * @takes_number: whether it takes a text as a number, and how it then shows it
+ * @words: words that it takes in place of a number
+ * @pair: the knob whose number is unset by a number written to this one, or -1
  * @least: the smallest number that it takes
- * @most: the largest
+ * @most: the largest number
  */
 struct knob {
 	const char *file;
@@ -31,7 +31,7 @@ struct knob {
 	long least, most;
 };
 
-/* Those of a cgroup come first. */
+/* The files of a cgroup come first. */
 extern const struct knob knobs[NR_KNOBS];
 
 static inline bool knob_is_sysctl(int knob)

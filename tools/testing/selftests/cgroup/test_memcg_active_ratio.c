@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tests for vm.active_inactive_ratio and memory.active_inactive_ratio: the
- * files, and what the ratio does to a working set beside a stream.
+ * files, and the effect of the ratio on a working set beside a stream.
  *
  * The tests of the effect need a current directory on a file system with sparse
- * files in the page cache. Reading holes takes memory, but no disk.
+ * files in the page cache. Reading a hole takes memory, but no disk.
  */
 #define _GNU_SOURCE
 
@@ -23,29 +23,29 @@
 
 #define SYSCTL_FILE	"/proc/sys/vm/active_inactive_ratio"
 #define LRU_GEN_FILE	"/sys/kernel/mm/lru_gen/enabled"
-/* In it: the aging looks at page tables */
+/* In it: the aging walks page tables */
 #define LRU_GEN_MM_WALK	0x2
 #define LRU_GEN_DEBUG_FILE	"/sys/kernel/debug/lru_gen"
 #define ACTIVE_RATIO_FILE	"memory.active_inactive_ratio"
 #define TMPFS_MAGIC	0x01021994
-/* Percent of the working set that is found in memory in each round */
+/* Percent of the working set that is still in memory in each round */
 #define KEPT		90
 #define NOT_KEPT	85
-/* By so much two runs with the same ratio may differ on a busy machine. */
+/* On a busy machine, two runs with the same ratio may differ by so much. */
 #define NOISE	15
-/* By so many pages, the reclaim of anonymous memory may differ. */
-#define SET_ROUNDS	4	/* how long a set is in use */
+#define SET_ROUNDS	4	/* in which a set is in use */
+/* The reclaim of anonymous memory may differ by so many pages. */
 #define ANON_NOISE	2048
-/* A reclaimer that raises its priority scans thousands, once in many runs. */
+/* Once in many runs, a reclaimer raises its priority and scans thousands. */
 #define ANON_RUNS	3
 
 static const char *const set_file = "test_active_ratio_set.tmp";
 static const char *const stream_file = "test_active_ratio_stream.tmp";
 
 /*
- * A working set, a stream, and the memory that the two do not fit into. Of the
- * stream, nothing is read again: what was evicted before lru_gen is switched is
- * then taken for another time.
+ * A working set, a stream, and the memory that the two do not fit into. No part
+ * of the stream is read again: the shadow entry of a page that was evicted
+ * before lru_gen is switched is then taken for another time.
  */
 static const long set_bytes = MB(24);
 static const long stream_bytes = MB(1024);
@@ -73,7 +73,7 @@ static bool sysctl_is(const char *expected)
 	       !strcmp(text, expected);
 }
 
-/* The first test: nobody has set it yet. */
+/* The first test: the sysctl has not been written yet. */
 static int test_sysctl_default(const char *root)
 {
 	return sysctl_is("-1\n") ? KSFT_PASS : KSFT_FAIL;
@@ -188,11 +188,11 @@ static int compare_int(const void *a, const void *b)
 
 /*
  * Runs in the cgroup: reads the set, then a piece of the stream, over and over.
- * Halfway through the rounds that do not count yet, @arg is what to write to
- * lru_gen, if anything. Exits with the share of the set that was still there at
- * the next round, in the mean. Where folios are large, the median: a reclaimer
- * that finds nothing, because all that is inactive is being read, may take what
- * is active, once in many rounds.
+ * Halfway through the rounds that do not count yet, writes @arg to lru_gen,
+ * unless it is NULL. Exits with the share of the set that was still in memory
+ * at the next round: the mean or, where folios are large, the median. There,
+ * once in many rounds, a reclaimer that finds nothing to reclaim, because all
+ * inactive folios are being read, may take active ones.
  */
 static int read_set_beside_stream(const char *cgroup, void *arg)
 {
@@ -223,9 +223,9 @@ static int read_set_beside_stream(const char *cgroup, void *arg)
 }
 
 /*
- * Makes a new file: on Linux 7.2 and 7.3, to truncate one that was mapped is a
- * deadlock if khugepaged has locked folios of it and waits for the truncation to
- * end, in the readahead of collapse_file().
+ * Makes a new file: on Linux 7.2 and 7.3, truncating a file that was mapped
+ * deadlocks if khugepaged has locked folios of it and waits for the truncation
+ * to end, in the readahead of collapse_file().
  */
 static int make_sparse(const char *path, long bytes)
 {
@@ -240,7 +240,7 @@ static int make_sparse(const char *path, long bytes)
 	return err;
 }
 
-/* Pages that are in memory already belong to the cgroup that read them. */
+/* New files: pages in memory stay charged to the cgroup that read them. */
 static int make_files(void)
 {
 	return make_sparse(set_file, set_bytes) ||
@@ -286,7 +286,7 @@ static int hit_rate_with(const char *root, char *ratio)
 	return rate;
 }
 
-/* What fits into the ratio is kept; the less of it, the less is protected. */
+/* A set that fits into the ratio is kept; a lower ratio protects less of it. */
 static int test_effect(const char *root)
 {
 	int all = hit_rate_with(root, "75");
@@ -298,8 +298,8 @@ static int test_effect(const char *root)
 }
 
 /*
- * A child follows its parent, the parent the system; its own value is closer,
- * even if it is for its parent's limit that its pages are evicted.
+ * A child follows its parent, and the parent the system. The child's own value
+ * comes first, even if its pages are evicted for its parent's limit.
  */
 static int test_inheritance(const char *root)
 {
@@ -326,7 +326,7 @@ out:
 	return ret;
 }
 
-/* A set that was kept on one LRU is kept, or found again, on the other. */
+/* A set that was kept on one LRU is kept, or soon read back, on the other. */
 static int test_lru_switch(const char *root)
 {
 	char *cgroup = create_bounded(root, "ratio_switch", "75");
@@ -354,10 +354,10 @@ static long active_percent(const char *cgroup)
 }
 
 /*
- * Runs in the cgroup: uses everything twice, more than fits. The second time
- * comes after another folio: read twice on end, one counts as used once. Between
- * two times that readahead has made room, more and more becomes active; so exits
- * with the mean.
+ * Runs in the cgroup: reads more than fits, all of it twice. Between the two
+ * reads of a folio come those of others: else it would count as used once. The
+ * active share grows until readahead makes room, again and again; so exits with
+ * the mean.
  */
 static int read_all_twice(const char *cgroup, void *arg)
 {
@@ -391,7 +391,7 @@ static bool share_is_near(const char *root, int ratio)
 	return share >= ratio - 5 && share <= ratio + 5;
 }
 
-/* When everything is used again, the active part is the ratio. */
+/* When all pages are used again, the share of active pages is the ratio. */
 static int test_share(const char *root)
 {
 	static const int ratios[] = { 10, 25, 50, 75, 90 };
@@ -403,7 +403,7 @@ static int test_share(const char *root)
 	return KSFT_PASS;
 }
 
-/* Has the aging look at all that is mapped in @cgroup, on all nodes. */
+/* Has the aging walk all page tables of @cgroup, for all nodes. */
 static int age(const char *cgroup)
 {
 	char line[PATH_MAX + 32], path[PATH_MAX], commands[4096] = "", *end = commands;
@@ -414,8 +414,8 @@ static int age(const char *cgroup)
 	if (!file)
 		return -1;
 	/*
-	 * The youngest generation of a node comes last, and so does the youngest
-	 * cgroup of that name: removed ones may be there still.
+	 * The youngest generation of a node comes last, and so does the
+	 * youngest cgroup of that name: removed ones may still be listed.
 	 */
 	while (fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "memcg %lu %s", &id, path) == 2) {
@@ -436,7 +436,7 @@ static int age(const char *cgroup)
 	return write_text(LRU_GEN_DEBUG_FILE, commands, end - commands) > 0 ? 0 : -1;
 }
 
-/* Returns the sum of what is there; holes have none. */
+/* Reads each page. Returns the sum of the bytes, which is 0 for holes. */
 static long touch(const char *map, long bytes)
 {
 	long pos, sum = 0, page = sysconf(_SC_PAGE_SIZE);
@@ -447,9 +447,9 @@ static long touch(const char *map, long bytes)
 }
 
 /*
- * Runs in the cgroup: has the set mapped, and found used by the aging for @arg
- * times; then reads a stream. Exits with the share of the set that is there
- * still, and leaves nothing behind.
+ * Runs in the cgroup: maps the set, and has the aging find it used @arg times;
+ * then reads a stream. Exits with the share of the set that is still in memory,
+ * and leaves no pages behind.
  */
 static int map_set_beside_stream(const char *cgroup, void *arg)
 {
@@ -486,7 +486,7 @@ static bool counts_nothing(const char *cgroup)
 			return true;
 		sleep_ms(100);
 	}
-	ksft_print_msg("of nothing, %ld bytes are active and %ld inactive\n",
+	ksft_print_msg("without pages, %ld bytes are active and %ld inactive\n",
 		       active, inactive);
 	return false;
 }
@@ -506,9 +506,9 @@ static bool keeps_mapped(const char *root, int times)
 }
 
 /*
- * The aging gives what is mapped and was used another generation, but leaves it
- * on the list that it is on, for the eviction to move: whichever that is, it has
- * to count and to be kept as what it is.
+ * The aging gives a mapped page that was used another generation, but leaves it
+ * on its list, from which the eviction moves it later. Whichever list that is,
+ * the page has to be counted and kept by its generation.
  */
 static int test_mapped(const char *root)
 {
@@ -532,9 +532,9 @@ static int read_set(const char *cgroup, void *arg)
 }
 
 /*
- * Runs in another cgroup: has as much active as the set has, and reads so much
- * that a part of the set has to go. Once the statistics say what is active,
- * which takes two seconds, reads the set.
+ * Runs in another cgroup: makes as many pages active as the set has, and reads
+ * so much that a part of the set is evicted. Once the statistics show the
+ * active pages, which takes two seconds, reads the set.
  */
 static int read_set_again(const char *cgroup, void *arg)
 {
@@ -557,7 +557,7 @@ static int run_and_remove(const char *parent, const char *name,
 	return ret;
 }
 
-/* What a removed cgroup had in memory is known again when it is read again. */
+/* Evicted pages of a removed cgroup are activated when they are read again. */
 static int test_removed(const char *root)
 {
 	char *parent = create_bounded(root, "ratio_removed", "75");
@@ -582,10 +582,10 @@ out:
 }
 
 /*
- * Anonymous memory that is in use in each round, and some of which each round
- * uses a tenth. With a set and a stream beside it, the limit leaves upstream's
- * rule enough file pages to keep the set. If every few rounds it is another set,
- * upstream's rule takes anonymous memory as well for a while.
+ * Anonymous memory: each round uses the hot part, and a tenth of the cool part.
+ * With a set and a stream beside it, the limit leaves upstream's rule enough
+ * file pages to keep the set. Every few rounds the set is another one, and then
+ * upstream's rule reclaims anonymous memory as well for a while.
  */
 static const char *const swap_file = "test_active_ratio_swap.tmp";
 static const long swap_bytes = MB(128);
@@ -653,7 +653,7 @@ static bool make_swap_file(void)
 	return made;
 }
 
-/* No two pages are the same, or the kernel might not write them to swap. */
+/* Makes all pages different, or the kernel might not write them to swap. */
 static void use_anon(long *anon, long bytes)
 {
 	long i, step = sysconf(_SC_PAGE_SIZE) / sizeof(*anon);
@@ -682,7 +682,7 @@ static void use_all(char *anon, int set, int stream, int round)
 
 /*
  * Runs in the cgroup: uses the anonymous memory, the set, and a piece of the
- * stream, over and over. Stores in @arg how much of the first was reclaimed.
+ * stream, over and over. Stores the reclaim of anonymous memory in @arg.
  */
 static int use_anon_beside_stream(const char *cgroup, void *arg)
 {
@@ -746,14 +746,14 @@ static bool reclaims_like(const char *root, char *ratio,
 	return false;
 }
 
-/* A load with which upstream's rule scans nothing would show nothing. */
+/* A load for which upstream's rule scans no anonymous page would be no test. */
 static int compare_anon_reclaim(const char *root, struct anon_reclaim *found)
 {
 	static char *const ratios[] = { "0", "10", "25", "50", "100" };
 	struct anon_reclaim reference;
 	int i, nr = ARRAY_SIZE(ratios), ret = KSFT_PASS;
 
-	/* Known to be wrong with large folios: see active_ratio.rst. */
+	/* 100 is known to fail with large folios: see active_ratio.rst. */
 	if (ext4_has_large_folios())
 		nr--;
 	if (!measure_anon_reclaim(root, "default", found))
@@ -767,7 +767,7 @@ static int compare_anon_reclaim(const char *root, struct anon_reclaim *found)
 	return ret;
 }
 
-/* A ratio chooses between file pages alone. */
+/* A ratio only chooses between file pages. */
 static int test_anon(const char *root)
 {
 	struct anon_reclaim *found;
@@ -786,7 +786,7 @@ static int test_anon(const char *root)
 	return ret;
 }
 
-/* Where tests run: once, on either LRU, or on one alone. */
+/* Where a test runs: once, on each LRU, or on one of them only. */
 enum where { ONCE, EITHER_LRU, CLASSIC_LRU, LRU_GEN };
 
 static const struct {
@@ -822,7 +822,7 @@ static void run_tests(const char *root, enum where where, bool can,
 	}
 }
 
-/* If it can be switched. */
+/* Switches lru_gen, if that is possible. */
 static bool can_test_on_lru(char *enabled)
 {
 	return write_text(LRU_GEN_FILE, enabled, 1) == 1 && can_test_effect();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests for memory.dirty_limit_in_bytes and its family: the files, and that the
- * limits hold.
+ * Tests for memory.dirty_limit_in_bytes and related files: their values, and
+ * that the limits hold.
  *
  * The tests that write need a current directory on a file system with cgroup
  * writeback, on a disk that is slower than memory; elsewhere they are skipped.
@@ -78,7 +78,7 @@ static int check_value(const char *cgroup, const char *file, char *text,
 	return 0;
 }
 
-/* Bytes, suffixes, white space around them; rounded down to pages. */
+/* Bytes, with suffixes and white space around them; rounded down to pages. */
 static int check_bytes(const char *cgroup, const char *file)
 {
 	long page_size = sysconf(_SC_PAGE_SIZE);
@@ -125,7 +125,7 @@ out:
 	return ret;
 }
 
-/* A bad value is refused, and the old one stays. */
+/* The kernel refuses a bad value and keeps the old one. */
 static int check_bad(const char *cgroup, const char *file, char *bad)
 {
 	char before[32], after[32];
@@ -174,7 +174,7 @@ static int check_pair(const char *cgroup, const char *bytes, const char *ratio)
 	    check_value(cgroup, ratio, "20", "20\n") ||
 	    cg_read_strcmp(cgroup, bytes, "max\n"))
 		return -1;
-	/* "no bytes" says nothing about the ratio. */
+	/* "max" for the bytes leaves the ratio alone. */
 	if (check_value(cgroup, bytes, "max", "max\n") ||
 	    cg_read_strcmp(cgroup, ratio, "20\n"))
 		return -1;
@@ -190,7 +190,7 @@ static int test_pairs(const char *root)
 	if (!cgroup || check_pair(cgroup, LIMIT_FILE, RATIO_FILE) ||
 	    check_pair(cgroup, BACKGROUND_FILE, BACKGROUND_RATIO_FILE))
 		goto out;
-	/* The pairs leave each other alone. */
+	/* A pair does not change the other one. */
 	if (cg_read_strcmp(cgroup, LIMIT_FILE, "8388608\n"))
 		goto out;
 	ret = KSFT_PASS;
@@ -199,7 +199,7 @@ out:
 	return ret;
 }
 
-/* What memory.dirty_stat says of the limits; -1 for "max". */
+/* Compares the limits in force, as memory.dirty_stat shows them. */
 static int check_effective(const char *cgroup, long limit, long background)
 {
 	long is_limit = cg_read_key_long(cgroup, STAT_FILE, "\nlimit ");
@@ -213,7 +213,7 @@ static int check_effective(const char *cgroup, long limit, long background)
 	return -1;
 }
 
-/* The tightest on the path counts, for each of the two limits. */
+/* The tightest limit on the path counts, for each of the two limits. */
 static int test_effective(const char *root)
 {
 	char *parent = create_cgroup(root, "dirty_effective");
@@ -226,7 +226,7 @@ static int test_effective(const char *root)
 	if (!child || cg_read_strstr(child, STAT_FILE, "\nlimit max\n") ||
 	    cg_read_strstr(child, STAT_FILE, "background_limit max\n"))
 		goto out;
-	/* Half of the limit, unless there is one that is below the limit. */
+	/* Half of the limit, unless one is set that is below the limit. */
 	if (cg_write(parent, LIMIT_FILE, "32M") ||
 	    check_effective(child, MB(32), MB(16)) ||
 	    cg_write(parent, BACKGROUND_FILE, "24M") ||
@@ -255,7 +255,7 @@ static int check_ratio_of(const char *cgroup, long bytes)
 	/* A few pages are charged for the cgroup itself. */
 	if (limit <= bytes && limit > bytes / 10 * 9)
 		return 0;
-	ksft_print_msg("the ratio comes to %ld, not %ld\n", limit, bytes);
+	ksft_print_msg("the ratio gives %ld, not %ld\n", limit, bytes);
 	return -1;
 }
 
@@ -268,7 +268,7 @@ static long system_ratio(void)
 	return atol(text);
 }
 
-/* A ratio is of memory.max or memory.high, and follows when these change. */
+/* A ratio is a share of memory.max or memory.high, and follows changes. */
 static int test_ratio_follows(const char *root)
 {
 	char *parent = create_cgroup(root, "dirty_ratio");
@@ -285,7 +285,7 @@ static int test_ratio_follows(const char *root)
 	if (cg_write(child, "memory.high", "60M") ||
 	    check_ratio_of(child, MB(30)))
 		goto out;
-	/* The parent has its share of vm.dirty_ratio, and that binds below it. */
+	/* The parent has its share of vm.dirty_ratio, which binds below it. */
 	if (cg_write(parent, "memory.max", "20M") ||
 	    check_ratio_of(child, MB(20) / 100 * system_ratio()))
 		goto out;
@@ -299,7 +299,7 @@ out:
 	return ret;
 }
 
-/* A limit of 10M holds while 64M are written, and while they are again. */
+/* A limit of 10M holds while 64M are written, and also the second time. */
 static int test_limit_holds(const char *root)
 {
 	char *cgroup = create_cgroup(root, "dirty_limit");
@@ -335,7 +335,7 @@ out:
 	return ret;
 }
 
-/* A ratio holds like the bytes that it comes to. */
+/* A ratio holds like the number of bytes that it gives. */
 static int test_ratio_holds(const char *root)
 {
 	char *cgroup = create_cgroup(root, "dirty_ratio_holds");
@@ -398,7 +398,7 @@ static bool check_peak(const char *cgroup)
 	return ok;
 }
 
-/* Counts are of the subtree, and so are pauses. */
+/* Counts include the descendants, and so do pauses. */
 static bool check_stat(const char *cgroup)
 {
 	if (!stat_within(cgroup, "throttled ", 1, LONG_MAX) ||
@@ -462,7 +462,7 @@ static int test_ancestor(const char *root)
 	    cg_write(level[0], LIMIT_FILE, "10M") ||
 	    !stays_within_10m(level[3], level[0], test_file))
 		goto out;
-	/* A limit in between that comes last counts the rest of the way. */
+	/* A looser limit in between, set last, changes nothing. */
 	if (cg_write(level[1], LIMIT_FILE, "200M") ||
 	    !stays_within_10m(level[3], level[0], test_file))
 		goto out;
@@ -492,7 +492,7 @@ static int test_seed_and_background(const char *root)
 	}
 	if (cg_write(cgroup, LIMIT_FILE, "16M"))
 		goto out;
-	/* The next writer is what notices, and then the flusher goes on. */
+	/* The next writer notices that, and then the flusher goes on. */
 	bytes = MB(1);
 	if (cg_run(cgroup, write_file, &bytes))
 		goto out;
@@ -507,7 +507,7 @@ out:
 	return ret;
 }
 
-/* The limit changes all the time, also across batches, while pages come. */
+/* A limit changes all the time, with its batch, while a task dirties pages. */
 static int test_change_under_load(const char *root)
 {
 	static char *const values[] = { "1G", "4M", "max", "64M", "1M", "16M" };
@@ -542,7 +542,7 @@ out:
 }
 
 /*
- * Removed cgroups leave dirty pages behind, which count for their parent until
+ * Removed cgroups leave dirty pages behind. These count for the parent until
  * they are written or truncated, and no longer.
  */
 static int test_rmdir(const char *root)
@@ -565,7 +565,7 @@ static int test_rmdir(const char *root)
 		if (i & 2)
 			unlink(test_file);
 	}
-	/* A file of the new cgroup's own, so that its flusher writes it. */
+	/* The new cgroup owns this file, so its own flusher writes it. */
 	unlink(test_file);
 	child = create_cgroup(parent, "child");
 	if (!child || !stays_within_10m(child, parent, test_file))
@@ -585,8 +585,8 @@ static long cg_counted(const char *cgroup)
 }
 
 /*
- * A removed cgroup's pages are found when its parent gets a limit, and are gone
- * once they have been written: none is counted twice, or for ever.
+ * A parent that gets a limit counts the dirty pages of a removed child, until
+ * they have been written: none is counted twice, or for ever.
  */
 static int test_limit_after_rmdir(const char *root)
 {
@@ -621,8 +621,8 @@ out:
 }
 
 /*
- * With the controller disabled and enabled again, a cgroup that has dirty pages
- * has two memory csses. The new one's limit is not to touch the old one.
+ * After the controller was disabled and enabled again, a cgroup that has dirty
+ * pages has two memory csses. The new one's limit must not affect the old one.
  */
 static int test_controller_toggle(const char *root)
 {
@@ -643,7 +643,7 @@ static int test_controller_toggle(const char *root)
 		goto out;
 	destroy_cgroup(child);
 	child = NULL;
-	/* The old pages are written and truncated while another limit counts. */
+	/* The old pages are written and truncated under the parent's limit. */
 	if (cg_write(parent, LIMIT_FILE, "10M"))
 		goto out;
 	sync();

@@ -3,9 +3,9 @@
  * Tests memory.dirty_limit_in_bytes on one file system after the other, each on
  * a slow disk that null_blk makes from memory.
  *
- * Everything is mounted in mount and network namespaces of the test's own, so
- * that nothing is left behind and an NFS server on the machine is not touched.
- * What the machine lacks (a file system, its mkfs, null_blk) is skipped.
+ * The test has its own mount and network namespaces, so that it leaves no mount
+ * behind and does not touch an NFS server on the machine. It skips cases for
+ * which the machine lacks a file system, its mkfs or null_blk.
  */
 #define _GNU_SOURCE
 
@@ -38,22 +38,22 @@
 #define MB_PER_SECOND		30
 #define DEVICE_MB		"512"
 
-/* A write fault makes a whole folio dirty, and comes too late to be stopped. */
+/* A write fault dirties a whole folio, and is throttled only afterwards. */
 #define FOLIO_ALLOWANCE		MB(2L)
 
 #define NULLB			"/sys/kernel/config/nullb"
 #define NULLB_DEVICE		"nullb_dirty_limit"
 
-/* Where everything is mounted; set up by main() */
+/* Below it, all is mounted; set up by prepare() */
 static char top[PATH_MAX];
-static char disk[PATH_MAX];		/* the device, when it is not under test */
+static char disk[PATH_MAX];		/* ext4, below the one under test */
 static char mnt[PATH_MAX];		/* the file system under test */
 static char nfsd[PATH_MAX];		/* the NFS server's control files */
 static char test_file[PATH_MAX];
 static char direct_file[PATH_MAX];
 static bool own_network;
 
-/* Writers: run in the cgroup, and return a KSFT_ code */
+/* Writers: they run in the cgroup, and return a KSFT_ code */
 
 static int passed(bool good)
 {
@@ -88,7 +88,7 @@ static int write_fallocated(const char *cgroup, void *arg)
 	return write_buffered(cgroup, arg);
 }
 
-/* The pages of a file of no size are not dirty: the caller looks. */
+/* The truncated file has no dirty pages left: the caller checks that. */
 static int write_truncated(const char *cgroup, void *arg)
 {
 	return passed(!write_zeroes(test_file, 0, BYTES / 2) &&
@@ -159,7 +159,7 @@ static void ring_queue_write(struct ring *ring, unsigned int slot, int fd,
 	ring_word(ring, ring->params.sq_off.array)[slot] = slot;
 }
 
-/* Submits all entries, waits for them, and checks what became of them. */
+/* Submits all entries, waits for them, and checks their results. */
 static int ring_run(struct ring *ring)
 {
 	unsigned int *tail = ring_word(ring, ring->params.sq_off.tail);
@@ -211,16 +211,15 @@ static long clock_us(clockid_t clock)
 	return now.tv_sec * 1000000L + now.tv_nsec / 1000;
 }
 
-/* A clock that stands still while the caller runs, however slow the machine. */
+/* A clock that stops while the caller runs, however slow the machine is. */
 static long idle_us(void)
 {
 	return clock_us(CLOCK_MONOTONIC) - clock_us(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /*
- * A writer that does not want to wait gets EAGAIN in place of a pause, also for
- * reasons of the file system's own. It writes that chunk in the ordinary way
- * then, and it is there that it waits.
+ * A writer with RWF_NOWAIT gets EAGAIN in place of a pause, or for reasons of
+ * the file system. It then writes that chunk without the flag, and waits there.
  */
 static int write_nowait(const char *cgroup, void *arg)
 {
@@ -253,7 +252,7 @@ static int write_nowait(const char *cgroup, void *arg)
 
 /*
  * Pages that the server has and that wait for COMMIT count as under writeback.
- * They are so few that no flusher sends it before fsync().
+ * They are so few that no flusher sends COMMIT before fsync() does.
  */
 static int write_unstable(const char *cgroup, void *arg)
 {
@@ -262,7 +261,7 @@ static int write_unstable(const char *cgroup, void *arg)
 	long waiting, left, offset;
 	int fd;
 
-	/* close() would send it, too. */
+	/* The file stays open: close() would send COMMIT, too. */
 	fd = open(test_file, O_CREAT | O_WRONLY, 0600);
 	if (fd < 0)
 		return KSFT_FAIL;
@@ -284,7 +283,7 @@ static int write_unstable(const char *cgroup, void *arg)
 
 /* Cases */
 
-#define TRUNCATES	1	/* leaves a file without anything dirty */
+#define TRUNCATES	1	/* leaves a file without dirty pages */
 
 struct dirty_case {
 	const char *name;
@@ -359,7 +358,7 @@ static void device_remove(void)
 	rmdir(NULLB "/" NULLB_DEVICE);
 }
 
-/* Memory is taken as it is written. */
+/* The device allocates its memory as it is written. */
 static int device_create(void)
 {
 	static char *const attributes[][2] = {
@@ -368,7 +367,7 @@ static int device_create(void)
 	};
 	int i;
 
-	/* A run that was killed may have left one. */
+	/* A run that was killed may have left the device behind. */
 	device_remove();
 	if (mkdir(NULLB "/" NULLB_DEVICE, 0755))
 		return -1;
@@ -381,7 +380,7 @@ static int device_create(void)
 	return 0;
 }
 
-/* What an io_uring had open is closed some time after its process has gone. */
+/* The files of an io_uring are closed some time after its process exits. */
 static void unmount(const char *directory)
 {
 	int i;
@@ -443,7 +442,7 @@ static void stop_local(void)
 	device_remove();
 }
 
-/* ext4 below what needs another file system */
+/* ext4, below a file system that needs another one */
 static int start_lower(const struct filesystem *fs)
 {
 	return start_device(fs, "ext4", disk);
@@ -502,8 +501,8 @@ static void stop_nfs(void)
 }
 
 /*
- * FUSE grants itself a hundredth of the system's dirty pages, which is below
- * the limit on a small machine.
+ * FUSE limits itself to a hundredth of the system's dirty pages, which is below
+ * the limit of the test on a small machine.
  */
 static void relax_bdi(void)
 {
@@ -585,7 +584,7 @@ static const struct filesystem filesystems[] = {
 		.name = "fuse", .type = "fuse",
 		.start = start_fuse, .stop = stop_fuse,
 		.cases = FUSE_CASES,
-		/* Its pages under writeback are copies, which nobody counts. */
+		/* 6.12 writes back copies of pages, which no cgroup counts. */
 		.no_lower_bound = true,
 	},
 };
@@ -602,8 +601,9 @@ static bool known(const char *type)
 /* Tests */
 
 /*
- * On a busy machine, who watches may never run while much is dirty. So the peak that
- * the kernel has counted is to be within the limit as well, and not far below it.
+ * On a busy machine, the watching task may never run while many pages are
+ * dirty. So the peak that the kernel has counted has to be within the limit as
+ * well, and not far below it.
  */
 static bool within_limit(const struct filesystem *fs, const char *cgroup, long watched)
 {
@@ -635,7 +635,7 @@ static int run_writer(const struct filesystem *fs, const struct dirty_case *c,
 	return passed(within_limit(fs, cgroup, peak));
 }
 
-/* A file that is truncated or gone has nothing dirty; metadata may have. */
+/* A truncated or removed file has no dirty pages; metadata may be dirty. */
 static bool drains(const struct dirty_case *c, const char *cgroup)
 {
 	bool drained;
@@ -690,7 +690,7 @@ static int write_tmpfs(const char *cgroup, void *arg)
 	return passed(!write_zeroes(test_file, 0, MB(32L)));
 }
 
-/* Nothing is written back there, so there is nothing to wait for. */
+/* tmpfs has no writeback, so its writers are not throttled. */
 static int test_tmpfs(const char *root)
 {
 	char *cgroup = create_cgroup(root, "dirty_tmpfs");

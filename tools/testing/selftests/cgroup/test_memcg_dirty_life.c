@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests for dirty limits in the life of a service: limits are set and set anew
- * while others work, an owner of a part of the tree tries to get more than its
- * parent has, and siblings write in different ways.
+ * Tests for dirty limits in the life of a service: limits are set and changed
+ * while other tasks work, the owner of a part of the tree tries to get more
+ * than its parent has, and siblings write in different ways.
  *
- * Each test measures the same work without the limit that it is about, and
- * compares. Those that write need a current directory on a file system with
- * cgroup writeback, on a disk that is slower than memory; elsewhere they are
- * skipped.
+ * Each test also measures the same work without the limit that it is about, and
+ * compares the two. Tests that write need a current directory on a file system
+ * with cgroup writeback, on a disk that is slower than memory; elsewhere they
+ * are skipped.
  */
 #define _GNU_SOURCE
 
@@ -31,9 +31,9 @@
 #define NR_NEW		400	/* cgroups that are given a limit */
 #define NR_REWRITERS	20
 #define REWRITE_MS	3000
-#define NR_SAME		10000	/* writes of a value that is there already */
+#define NR_SAME		10000	/* writes of the value that a file has */
 
-/* More than the control by these, and twice, is too long. In ms. */
+/* More than twice the control plus these is too long. In ms. */
 #define SET_SLACK_MS	500
 #define MKDIR_SLACK_MS	100
 #define REWRITE_SLACK_MS	50
@@ -41,7 +41,7 @@
 
 #define NR_SAMPLES	4096
 
-/* Of tests that write. */
+/* For tests that write. */
 #define NR_LEAVES	16
 #define PARENT_LIMIT	"64M"
 #define FAST_BYTES	MB(128L)
@@ -50,12 +50,12 @@
 #define LIGHT_WRITES	80
 #define LIGHT_PAUSE_MS	62
 #define LIGHT_SLACK_MS	30
-#define PEAK_MS		8000	/* for which a writer tries to get a high peak */
+#define PEAK_MS		8000	/* time of a writer to reach a high peak */
 #define PEAK_SLACK	MB(8L)
 #define LOWEST_PEAK	MB(20L)
 #define EVENT_MS	20000
 #define STORM_MS	8000
-/* Within which a removed cgroup goes offline. */
+/* A removed cgroup goes offline within this time. */
 #define OFFLINE_MS	10000
 #define NR_STORM_FILES	4
 
@@ -63,10 +63,10 @@ static const char *const test_file = "test_memcg_dirty_life.tmp";
 static const char *const other_file = "test_memcg_dirty_life_other.tmp";
 
 /**
- * struct samples - how long something took, in memory that tasks share
- * @stop: the task that takes them is to end
- * @nr: how many there are
- * @ms: each of them
+ * struct samples - durations, in memory that tasks share
+ * @stop: the task that takes the samples is to end
+ * @nr: number of samples
+ * @ms: the samples
  */
 struct samples {
 	int stop;
@@ -89,7 +89,7 @@ static int compare_samples(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* One in a hundred may take longer, and one in any case. */
+/* One sample in a hundred may be longer, and one in any case. */
 static long p99(void)
 {
 	int beyond = (samples->nr + 99) / 100;
@@ -108,7 +108,7 @@ static bool compare_ms(const char *name, long ms, long control, long slack)
 	return ms >= 0 && control >= 0 && ms <= 2 * control + slack;
 }
 
-/* Returns whether the process was still there. */
+/* Returns whether the process was still running. */
 static bool stop(pid_t pid)
 {
 	int status;
@@ -119,7 +119,7 @@ static bool stop(pid_t pid)
 	return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status);
 }
 
-/* A cgroup whose children have the memory controller, and io if there is one. */
+/* A cgroup whose children have the memory controller, and io if it exists. */
 static char *create_parent(const char *root, const char *name)
 {
 	char *parent = create_cgroup(root, name);
@@ -177,7 +177,7 @@ static void new_name(char *path, const char *parent, int number)
 	snprintf(path, PATH_MAX, "%s/new%d", parent, number);
 }
 
-/* A setter's part of the cgroups. */
+/* Sets the limits of one setter's part of the cgroups. */
 static int set_part(const char *parent, const char *file, int setter)
 {
 	char path[PATH_MAX];
@@ -191,7 +191,7 @@ static int set_part(const char *parent, const char *file, int setter)
 	return EXIT_SUCCESS;
 }
 
-/* All setters at once. Returns the time in ms, or -1. */
+/* Runs all setters at once. Returns the time in ms, or -1. */
 static long set_all(const char *parent, const char *file)
 {
 	pid_t pids[NR_SETTERS];
@@ -213,15 +213,15 @@ static long set_all(const char *parent, const char *file)
 
 /**
  * struct setting - a run of all setters
- * @set_ms: the time that it took
- * @mkdir_ms: of mkdir() and rmdir() meanwhile, 99th percentile
+ * @set_ms: the time that the run took
+ * @mkdir_ms: time of mkdir() and rmdir() meanwhile, 99th percentile
  */
 struct setting {
 	long set_ms;
 	long mkdir_ms;
 };
 
-/* Sets @file of new cgroups. */
+/* Sets @file of many new cgroups, and measures that. */
 static int set_many(const char *root, const char *file, struct setting *result)
 {
 	char *parent = create_parent(root, "life_many");
@@ -252,7 +252,7 @@ out:
 	return ret;
 }
 
-/* Limits on 400 new cgroups cost no more than memory.max on as many. */
+/* Limits on 400 new cgroups take no longer than memory.max on as many. */
 static int test_set_many(const char *root)
 {
 	struct setting max, limit;
@@ -279,7 +279,7 @@ static int rewrite(const char *cgroup, const char *file)
 	return EXIT_SUCCESS;
 }
 
-/* Returns how long mkdir() takes beside tasks that rewrite @file, or -1. */
+/* Returns the time of mkdir() beside tasks that rewrite @file, in ms, or -1. */
 static long mkdir_beside(const char *root, const char *file)
 {
 	char *cgroup = create_cgroup(root, "life_rewritten");
@@ -308,7 +308,7 @@ out:
 	return ms;
 }
 
-/* Tasks that rewrite a limit hold up mkdir() elsewhere no more than memory.max. */
+/* Rewriting a limit delays mkdir() elsewhere no more than memory.max does. */
 static int test_rewrite(const char *root)
 {
 	long max = mkdir_beside(root, "memory.max");
@@ -318,7 +318,7 @@ static int test_rewrite(const char *root)
 								   KSFT_FAIL;
 }
 
-/* Returns how long NR_SAME writes take, some more than @most_ms, or -1. */
+/* Returns the time of NR_SAME writes in ms, or -1. Ends soon after @most_ms. */
 static long write_same(const char *cgroup, const char *file, char *value,
 		       long most_ms)
 {
@@ -402,10 +402,10 @@ out:
  * @file: name of the file
  * @bytes: how much to write, 0 for no end
  * @wrap: after so many bytes, begin anew at the start of the file
- * @pause_ms: between one write() and the next
- * @sample: the time of each write() is a sample
+ * @pause_ms: pause between one write() and the next
+ * @sample: take the time of each write() as a sample
  * @flush: wait at the end until the file's data is on disk
- * @keep: write over the file that is there
+ * @keep: overwrite an existing file
  */
 struct writes {
 	const char *file;
@@ -417,7 +417,7 @@ struct writes {
 	bool keep;
 };
 
-/* Waits for data and not for the journal, which waits for slow siblings too. */
+/* Waits for the data, not for the journal, which slow siblings delay. */
 static int flush_data(int fd)
 {
 	return sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE |
@@ -453,7 +453,7 @@ static int do_writes(const char *cgroup, void *arg)
 	return 0;
 }
 
-/* Ends a writer on a slow disk; its file can go without waiting for that. */
+/* Ends a writer on a slow disk, and speeds that up, so that its file can go. */
 static bool stop_slow(const char *cgroup, pid_t pid)
 {
 	bool running = stop(pid);
@@ -483,8 +483,8 @@ static int wait_paused(const char *cgroup)
 }
 
 /*
- * The peak of a writer without an end on a slow disk, with @limit of its own if
- * that is not NULL. Returns it in bytes, or a negative result of the test.
+ * Measures the peak of an endless writer on a slow disk, with its own @limit
+ * unless that is NULL. Returns it in bytes, or a negative result of the test.
  */
 static long peak_below_max(const char *root, char *limit)
 {
@@ -495,7 +495,7 @@ static long peak_below_max(const char *root, char *limit)
 	pid_t pid;
 
 	sync();
-	/* Peaks are kept since the first write to one of these files. */
+	/* To open such a file makes the kernel count, also without a limit. */
 	if (!child || cg_write(parent, "memory.max", "300M") ||
 	    cg_write(child, PEAK_FILE, "reset") ||
 	    (limit && cg_write(child, LIMIT_FILE, limit)))
@@ -534,8 +534,8 @@ static int test_cannot_loosen(const char *root)
 }
 
 /*
- * A file system in ordered mode has those that allocate blocks wait for the data
- * of others. So the files get their blocks before there are limits.
+ * In a file system in ordered mode, a task that allocates blocks waits for the
+ * data of others. So the files get their blocks before there are limits.
  */
 static int allocate_files(const char *fast, const char *slow)
 {
@@ -550,8 +550,8 @@ static int allocate_files(const char *fast, const char *slow)
 }
 
 /*
- * Writes beside a sibling that a slow disk holds, with the limit on both or on
- * the slow one. Returns KB per second, or a negative result of the test.
+ * Writes beside a sibling on a slow disk, with the limit on both or on the slow
+ * one. Returns KB per second, or a negative result of the test.
  */
 static long rate_beside_slow(const char *root, bool both)
 {
@@ -610,7 +610,7 @@ static void leaf_file(char *name, size_t len, int number)
 	snprintf(name, len, "test_memcg_dirty_life_%d.tmp", number);
 }
 
-/* Each leaf has a writer without an end. */
+/* Starts an endless writer in each leaf. */
 static int start_leaves(const char *tenant, char **leaves, pid_t *pids)
 {
 	struct writes writes = { .wrap = MB(64L) };
@@ -631,7 +631,7 @@ static int start_leaves(const char *tenant, char **leaves, pid_t *pids)
 	return 0;
 }
 
-/* Returns -1 if one of them had ended. */
+/* Returns -1 if one of the writers had ended. */
 static int stop_leaves(const char *tenant, char **leaves, pid_t *pids)
 {
 	char file[64];
@@ -651,8 +651,8 @@ static int stop_leaves(const char *tenant, char **leaves, pid_t *pids)
 }
 
 /*
- * The time of a light tenant's writes beside a busy one, with the limit on both
- * or on the busy one. Returns it in ms, or a negative result of the test.
+ * Measures a light tenant's writes beside a busy one, with the limit on both or
+ * on the busy one. Returns the time in ms, or a negative result of the test.
  */
 static long light_ms(const char *root, bool both)
 {
@@ -695,7 +695,7 @@ out:
 	return ms;
 }
 
-/* A tenant's many leaf cgroups do not slow down another tenant's light writer. */
+/* A tenant's many leaf cgroups do not slow another tenant's light writer. */
 static int test_many_leaves(const char *root)
 {
 	long control = light_ms(root, false);
@@ -712,7 +712,7 @@ static long events(const char *cgroup, const char *file)
 	return cg_read_key_long(cgroup, file, "dirty_limit ");
 }
 
-/* Reads the events, and waits for others. Returns as poll() does. */
+/* Reads the events, and waits for new ones. Returns as poll() does. */
 static int poll_events(int fd, int ms)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLPRI };
@@ -723,7 +723,7 @@ static int poll_events(int fd, int ms)
 	return poll(&pollfd, 1, ms);
 }
 
-/* Waits for more events than @first; a late wakeup may be for one of those. */
+/* Waits for more events than @first. A late wakeup may be for an old one. */
 static int poll_more(int fd, const char *cgroup, long first)
 {
 	long end = now_ms() + EVENT_MS;
@@ -761,7 +761,7 @@ static bool check_events(const char *top, const char *limited, const char *child
 	return ok;
 }
 
-/* poll() on memory.events of a limited cgroup tells that a writer was paused. */
+/* poll() on memory.events of a limited cgroup tells of a paused writer. */
 static int test_event_poll(const char *root)
 {
 	struct writes endless = { .file = test_file, .wrap = MB(256L) };
@@ -776,7 +776,7 @@ static int test_event_poll(const char *root)
 		goto out;
 	slow_down(child, 2);
 	fd = cg_open(limited, "memory.events", O_RDONLY);
-	/* The control: without a writer, there is nothing to tell. */
+	/* The control: without a writer, there is no event. */
 	if (poll_events(fd, 1000) || events(limited, "memory.events"))
 		goto out;
 	pid = cg_run_nowait(child, do_writes, &endless);
@@ -803,7 +803,7 @@ out:
 	return ret;
 }
 
-/* Of test_storm(): when its tasks end, in ms. */
+/* The time when the tasks of test_storm() end, in ms. */
 static long storm_end;
 
 static void storm_file(char *name, size_t len, int number)
@@ -822,7 +822,7 @@ static void remove_storm_files(void)
 	}
 }
 
-/* Limits that make each kind of change: new, tighter, looser, none. */
+/* Makes each kind of change of a limit: new, tighter, looser, none. */
 static int storm_set(const char *parent)
 {
 	static char *const limits[] = { "8M", "1M", "64K", "1G", "max" };
@@ -869,7 +869,7 @@ static int storm_read(const char *parent)
 	return ret;
 }
 
-/* The files are those of other cgroups, too, and of removed ones. */
+/* Other cgroups, also removed ones, have written the same files. */
 static int storm_write_file(const char *cgroup, void *arg)
 {
 	int *round = arg, number = *round % NR_STORM_FILES;
@@ -889,7 +889,7 @@ static int storm_write_file(const char *cgroup, void *arg)
 	return fd < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* A cgroup comes, writes and goes. */
+/* Creates a cgroup, writes in it, and removes it. */
 static int storm_write(const char *parent)
 {
 	char path[PATH_MAX];
@@ -908,7 +908,7 @@ static int storm_write(const char *parent)
 	return ret;
 }
 
-/* Removed cgroups go offline later, in a work item. Returns the last floor seen. */
+/* Removed cgroups go offline later, in a work item. Returns the last floor. */
 static long wait_floor(const char *cgroup, long expected)
 {
 	long floor, end = now_ms() + OFFLINE_MS;
@@ -922,13 +922,13 @@ static long wait_floor(const char *cgroup, long expected)
 	return floor;
 }
 
-/* Removed cgroups have left no claims: a new one gets all of its parent's floor. */
+/* Removed cgroups leave no claims: a new one gets all of its parent's floor. */
 static bool no_claims_left(const char *parent)
 {
 	char *child = create_cgroup(parent, "claim");
 	long floor = -1;
 
-	/* A floor is no more than the limit in the same place. */
+	/* A cgroup's limit caps its floor. */
 	if (child && !cg_write(parent, LIMIT_FILE, "1G") &&
 	    !cg_write(parent, MIN_FILE, "8M") &&
 	    !cg_write(child, MIN_FILE, "max"))
@@ -939,7 +939,7 @@ static bool no_claims_left(const char *parent)
 	return floor == MB(8L);
 }
 
-/* Settings, cgroups and writers change all at once; the console tells the rest. */
+/* Settings, cgroups and writers change at once; warnings are on the console. */
 static int test_storm(const char *root)
 {
 	static int (*const work[])(const char *parent) = {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests for memory.dirty_min, below which the limits above a cgroup do not pause
- * its writers: values, how floors are divided among siblings and handed down, and a
- * writer below its floor beside one that fills the limits above.
+ * Tests for memory.dirty_min, the floor below which the limits above a cgroup
+ * do not pause its writers: values, the division of floors among siblings and
+ * down the tree, and a writer below its floor beside one that fills the limits
+ * above.
  *
- * Those that write need a current directory on a file system with cgroup
+ * Tests that write need a current directory on a file system with cgroup
  * writeback, on a disk that is slower than memory; elsewhere they are skipped.
  */
 #define _GNU_SOURCE
@@ -62,7 +63,7 @@ static int write_file(const char *path, const char *text)
 	return ret;
 }
 
-/* Of bytes and ratio, one is 0: a write to the other one has done that. */
+/* One of bytes and ratio is 0: a write to the other one has reset it. */
 static void restore_system(const struct system_limits *old)
 {
 	if (atol(old->bytes))
@@ -110,7 +111,7 @@ static bool floor_is(const char *cgroup, long bytes)
 	return false;
 }
 
-/* A cgroup with a floor, below which others may have theirs. */
+/* A cgroup with a floor, whose children may have floors too. */
 static char *create_floored(const char *parent, const char *name, char *floor)
 {
 	char *cgroup = create_cgroup(parent, name);
@@ -168,7 +169,7 @@ out:
 	return ret;
 }
 
-/* A child has no more than its parent, and nothing has more than half of all. */
+/* No child has more than its parent, and none more than half of all. */
 static int test_delegation(const char *root)
 {
 	char *parent = create_floored(root, "min_parent", "8M");
@@ -196,14 +197,14 @@ out:
 	return ret;
 }
 
-/* A floor goes with the controller, and with the cgroup. */
+/* A floor ends with the controller, and with the cgroup. */
 static int test_offline(const char *root)
 {
 	char *parent = create_floored(root, "min_parent", "8M");
 	char *child = parent ? create_cgroup(parent, "child") : NULL;
 	int ret = KSFT_FAIL;
 
-	/* With io, the memory controller is hidden, and else it goes. */
+	/* -memory ends the css; with io, which needs it, only hides it. */
 	if (parent)
 		cg_write(parent, "cgroup.subtree_control", "+io");
 	if (!child || cg_write(child, MIN_FILE, "4M") ||
@@ -224,7 +225,7 @@ out:
  * @file: name of the file
  * @nr: how many chunks to write, 0 for no end
  * @wrap: after so many bytes, begin anew at the start of the file
- * @pause_ms: between one write() and the next
+ * @pause_ms: pause between one write() and the next
  */
 struct writes {
 	const char *file;
@@ -276,10 +277,10 @@ static long system_used(void)
 }
 
 /**
- * struct sampled - a writer as another task sees it
- * @nr: how often it was sampled
- * @throttled: how often it was in balance_dirty_pages()
- * @peak: the most that the system had dirty and under writeback, in bytes
+ * struct sampled - samples that a task takes of a writer
+ * @nr: number of samples
+ * @throttled: samples in which the writer was in balance_dirty_pages()
+ * @peak: the highest sum of the system's dirty and writeback bytes
  */
 struct sampled {
 	int nr;
@@ -318,10 +319,10 @@ static bool watch(pid_t pid, struct sampled *sampled)
 }
 
 /**
- * struct scene - a writer that needs little beside one that takes all
- * @hog: cgroup of the latter
- * @victim: cgroup of the former
- * @writes: the work of the former
+ * struct scene - a light writer, the victim, beside one that takes all, the hog
+ * @hog: cgroup of the hog
+ * @victim: cgroup of the victim
+ * @writes: the work of the victim
  */
 struct scene {
 	const char *hog;
@@ -353,22 +354,22 @@ static bool play(struct scene *scene, struct sampled *sampled)
 	return ok;
 }
 
-/* A hundredth of the time, or two. */
+/* Allows two hundredths of the time. */
 static bool not_throttled(const struct sampled *sampled)
 {
 	return sampled->throttled <= sampled->nr / 50;
 }
 
 /*
- * Plays the scene without the victim's floor, in which it has to be throttled
- * for the test to say anything, and with the floor.
+ * Plays the scene without the victim's floor, where the victim has to be
+ * throttled for the test to have a meaning, and then with the floor.
  */
 static int compare(struct scene *scene, struct sampled *sampled)
 {
 	if (!play(scene, sampled))
 		return KSFT_FAIL;
 	if (sampled->throttled < sampled->nr / 10) {
-		ksft_print_msg("nothing throttles it without a floor\n");
+		ksft_print_msg("the victim is not throttled without a floor\n");
 		return KSFT_SKIP;
 	}
 	if (cg_write(scene->victim, MIN_FILE, "12M") || !play(scene, sampled))
@@ -401,7 +402,7 @@ out:
 	return ret;
 }
 
-/* Above its floor, a writer is paused as others are. */
+/* Above its floor, a writer is paused like any other. */
 static int test_above(const char *root)
 {
 	struct scene scene = {
@@ -429,7 +430,7 @@ out:
 	return ret;
 }
 
-/* The hog fills a limit that both have in common. */
+/* The hog fills the limit of a common parent. */
 static int test_ancestor(const char *root)
 {
 	char *parent = create_floored(root, "min_parent", "12M");
@@ -488,7 +489,7 @@ out:
 	return ret;
 }
 
-/* A cgroup goes offline some time after its directory. */
+/* A cgroup goes offline some time after its directory was removed. */
 static bool floor_becomes(const char *cgroup, long bytes)
 {
 	int i;
@@ -502,8 +503,8 @@ static bool floor_becomes(const char *cgroup, long bytes)
 }
 
 /*
- * Both claims are more than half of the system's limit: each gets a part. Pages
- * may be written between two reads.
+ * Both claims together are more than half of the system's limit: each gets a
+ * part. Pages may be written between two reads.
  */
 static bool check_scaled(const char *first, const char *second)
 {
@@ -539,7 +540,7 @@ static int test_overcommit(const char *root)
 	writes.file = hog_file;
 	if (cg_run(second, do_writes, &writes) || !check_scaled(first, second))
 		goto out;
-	/* Dirty pages of a removed cgroup are no claim. */
+	/* The dirty pages of a removed cgroup make no claim. */
 	if (cg_destroy(second) || !floor_becomes(first, FLOOR_BYTES))
 		goto out;
 	ret = KSFT_PASS;
@@ -554,7 +555,7 @@ out:
 	return ret;
 }
 
-/* Without cgroup writeback, the writer's cgroup is the one that is protected. */
+/* Without cgroup writeback, the floor of the writer's cgroup protects it. */
 static int test_shared_writeback(const char *root)
 {
 	static const char disk[] = "test_memcg_dirty_min.disk";

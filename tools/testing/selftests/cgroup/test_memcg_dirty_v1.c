@@ -23,7 +23,7 @@
 #include "memcg_dirty_util.h"
 
 #define MOVE_FILE	"memory.move_charge_at_immigrate"
-/* Below the background limit: nothing is to be written in between. */
+/* Below the background limit, so that no page is written in between. */
 #define MOVED_BYTES	MB(4L)
 
 static const char *const test_file = "test_memcg_dirty_v1.tmp";
@@ -110,7 +110,7 @@ out:
 	return ret;
 }
 
-/* Has dirty pages mapped, and stops for its parent to move it around. */
+/* Maps and dirties pages, and stops for its parent to move the task. */
 static int dirty_and_stop(const char *cgroup, void *arg)
 {
 	int fd = open(test_file, O_CREAT | O_RDWR | O_TRUNC, 0600);
@@ -158,8 +158,8 @@ static bool comes_to_nothing(const char *cgroup)
 }
 
 /*
- * Dirty pages that are charged elsewhere take their count along. Had it been
- * lost or doubled, the limit would not hold afterwards.
+ * Dirty pages that are charged to another cgroup take their count along. Had it
+ * been lost or doubled, the limit would not hold afterwards.
  */
 static int check_charge_moving(const char *here, const char *there)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests for what follows from dirty limits: who is throttled, and what is
- * written back.
+ * Tests for the effects of dirty limits: which writers are throttled, and which
+ * pages are written back.
  *
  * They need a current directory on a file system with cgroup writeback, on a
- * disk that is slower than memory; elsewhere they are skipped. Those that tell
- * one LRU from the other run on both.
+ * disk that is slower than memory; elsewhere they are skipped. A test for which
+ * the LRU makes a difference runs on both.
  */
 #define _GNU_SOURCE
 
@@ -33,11 +33,11 @@ static const char *const test_file = "test_memcg_dirty_wb.tmp";
 static const char *const other_file = "test_memcg_dirty_wb_other.tmp";
 
 /**
- * struct writes - what a process is to write, and how long that took
+ * struct writes - the work of a writer
  * @file: name of the file
  * @bytes: how much to write; 0 for no end
- * @pause_ms: between one write() and the next
- * @slowest_ms: what to fail at, if a single write() takes longer; 0 for never
+ * @pause_ms: pause between one write() and the next
+ * @slowest_ms: fail if a single write() takes longer; 0 for no bound
  */
 struct writes {
 	const char *file;
@@ -46,7 +46,7 @@ struct writes {
 	int slowest_ms;
 };
 
-/* Runs in the cgroup. The exit code says what went wrong. */
+/* Runs in the cgroup. The exit code tells the step that failed. */
 static int do_writes(const char *cgroup, void *arg)
 {
 	const struct writes *writes = arg;
@@ -54,7 +54,7 @@ static int do_writes(const char *cgroup, void *arg)
 	static char buf[CHUNK];
 	int fd;
 
-	/* A disk may let a burst of the last test's pass, and be slow after that. */
+	/* A disk may take in a burst of the last test, and then be slow. */
 	if (writes->slowest_ms)
 		sync();
 	fd = open(writes->file, O_CREAT | O_WRONLY | O_TRUNC, 0600);
@@ -114,7 +114,7 @@ static long dirty_stat(const char *cgroup, const char *key)
 	return cg_read_key_long(cgroup, STAT_FILE, key);
 }
 
-/* All that was counted is accounted for once it is written. */
+/* Once all pages are written, the counts are 0 again. */
 static int check_clean(const char *cgroup)
 {
 	long left;
@@ -128,10 +128,10 @@ static int check_clean(const char *cgroup)
 
 /**
  * struct crowd - writers under a common limit
- * @nr: how many
- * @bytes: that each writes
- * @limit: of their cgroup, in bytes
- * @percent: of the limit, the highest peak that is right
+ * @nr: number of writers
+ * @bytes: bytes that each of them writes
+ * @limit: limit of their cgroup, in bytes
+ * @percent: the highest peak that passes, in percent of the limit
  */
 struct crowd {
 	int nr;
@@ -193,7 +193,7 @@ out:
 	return ret;
 }
 
-/* Writers do not exceed the limit together. */
+/* Many writers together do not exceed the limit. */
 static int test_many_writers(const char *root)
 {
 	const struct crowd crowd = {
@@ -203,7 +203,7 @@ static int test_many_writers(const char *root)
 	return test_crowd(root, &crowd);
 }
 
-/* Nor do they on many CPUs, for which the limit is small. */
+/* Nor do they if the limit is small for so many writers and CPUs. */
 static int test_small_limit(const char *root)
 {
 	long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -224,7 +224,7 @@ static int test_thousand_writers(const char *root)
 	return test_crowd(root, &crowd);
 }
 
-/* One that writes little keeps its pace beside one that fills their parent. */
+/* A light writer keeps its pace beside one that fills their parent's limit. */
 static int test_light_sibling(const char *root)
 {
 	struct writes endless = { .file = other_file };
@@ -247,7 +247,7 @@ static int test_light_sibling(const char *root)
 	pid = cg_run_nowait(hog, do_writes, &endless);
 	for (i = 0; dirty_stat(hog, "throttled ") < 10; i++) {
 		if (i == 200) {
-			ksft_print_msg("nobody writes faster than the disk\n");
+			ksft_print_msg("no writer is faster than the disk\n");
 			ret = KSFT_SKIP;
 			goto out;
 		}
@@ -261,7 +261,7 @@ static int test_light_sibling(const char *root)
 	throttled = dirty_stat(light, "throttled_usec ");
 	ksft_print_msg("5 MiB took %ld ms, of these throttled %ld us\n", took,
 		       throttled);
-	/* The hog is throttled all the time, and the light one next to never. */
+	/* The hog is throttled all the time, the light writer hardly ever. */
 	if (throttled > took * 1000 / 50 || dirty_stat(hog, "throttled ") < 10)
 		goto out;
 	if (cg_read_long(parent, PEAK_FILE) > MB(64L) / 100 * 102 +
@@ -278,8 +278,8 @@ out:
 }
 
 /*
- * Over the parent's background limit, the pages of a child that is idle are
- * written too, and those of a cgroup that has nothing to do with it are not.
+ * Above the parent's background limit, flushers also write the pages of an idle
+ * child, but not those of an unrelated cgroup.
  */
 static int aimed_writeback(const char *root)
 {
@@ -296,7 +296,7 @@ static int aimed_writeback(const char *root)
 		goto out;
 	idle = create_cgroup(parent, "idle");
 	busy = create_cgroup(parent, "busy");
-	/* All that is dirty is to be less than the system's background limit. */
+	/* All dirty pages together stay below the system's background limit. */
 	if (!idle || !busy || cg_write(parent, LIMIT_FILE, "48M") ||
 	    cg_write(parent, BACKGROUND_FILE, "16M"))
 		goto out;
@@ -325,7 +325,7 @@ out:
 	return ret;
 }
 
-/* Periodic writeback would write them too, if they are more than a wb's share. */
+/* Without periodic writeback: it writes the pages of a wb above its share. */
 static int test_aimed_writeback(const char *root)
 {
 	char period[32];
@@ -339,7 +339,7 @@ static int test_aimed_writeback(const char *root)
 	return ret;
 }
 
-/* A background limit alone starts writeback, and throttles nobody. */
+/* A background limit alone starts writeback, and throttles no writer. */
 static int test_background_only(const char *root)
 {
 	struct writes writes = { .file = test_file, .bytes = MB(24) };
@@ -362,7 +362,7 @@ out:
 	return ret;
 }
 
-/* Lowering a limit below what is dirty starts writeback without a writer. */
+/* Lowering a limit below the dirty pages starts writeback without a writer. */
 static int test_lower(const char *root)
 {
 	struct writes writes = { .file = test_file, .bytes = MB(24) };
@@ -385,9 +385,9 @@ out:
 }
 
 /*
- * A limit takes the place of the share of memory.max that vm.dirty_ratio gives,
- * upwards too. The system's limit is out of the way for that, and so is the disk,
- * which may be as fast as the writer on a slow machine.
+ * A limit replaces the share of memory.max that vm.dirty_ratio gives, and may
+ * be higher. The system's limit has to be higher still. The disk is slowed
+ * down: on a slow machine, it may be as fast as the writer.
  */
 static int test_raise(const char *root)
 {
@@ -404,7 +404,7 @@ static int test_raise(const char *root)
 	if (cg_run(cgroup, do_writes, &writes))
 		goto out;
 	peak = cg_read_long(cgroup, PEAK_FILE);
-	/* What is on its way to the disk has to get there before the file can go. */
+	/* Pages under writeback have to be on disk before the file can go. */
 	slow_down(cgroup, 1000);
 	ksft_print_msg("peak %ld of %ld bytes\n", peak, limit);
 	if (peak < derived + MB(20))
@@ -416,7 +416,7 @@ out:
 	return ret;
 }
 
-/* A limit of a page lets its writer go on. */
+/* Under a limit of one page, a writer still makes progress. */
 static int test_one_page(const char *root)
 {
 	struct writes writes = {
@@ -443,8 +443,8 @@ static long oom_kills(const char *cgroup)
 }
 
 /*
- * memory.max is reached with a disk that is slower than the writer: nobody is
- * killed, and no write takes long.
+ * A writer that is faster than the disk reaches memory.max: no task is killed,
+ * and no write takes longer than @slowest_ms.
  */
 static int fills_memory(const char *root, char *limit, int slowest_ms)
 {
@@ -469,7 +469,7 @@ out:
 	return ret;
 }
 
-/* Both where the limit keeps clear of memory.max and where it does not. */
+/* With a limit that is well below memory.max, and with one that is above it. */
 static int reclaims(const char *root)
 {
 	return fills_memory(root, "8M", SLOWEST_RECLAIM_MS) ||
@@ -481,7 +481,7 @@ static int test_reclaim(const char *root)
 	return reclaims(root) ? KSFT_FAIL : KSFT_PASS;
 }
 
-/* The same on the LRU that is not the present one. */
+/* The same on the LRU that is not in use. */
 static int test_reclaim_other_lru(const char *root)
 {
 	char old[16], *new;
@@ -497,7 +497,7 @@ static int test_reclaim_other_lru(const char *root)
 	return ret;
 }
 
-/* Runs in a cgroup: writes into a file that another cgroup's wb has. */
+/* Runs in a cgroup: writes to a file whose inode has another cgroup's wb. */
 static int write_foreign(const char *cgroup, void *arg)
 {
 	int fd = open(test_file, O_WRONLY);
@@ -510,7 +510,7 @@ static int write_foreign(const char *cgroup, void *arg)
 	return 0;
 }
 
-/* Pages that are dirtied through another cgroup's inode count where charged. */
+/* Dirty pages of another cgroup's inode count in the cgroup that is charged. */
 static int test_foreign_inode(const char *root)
 {
 	struct writes writes = { .file = test_file, .bytes = MB(32) };
@@ -542,7 +542,7 @@ static int set_cpu1(char *online)
 	return write_text("/sys/devices/system/cpu/cpu1/online", online, 1) < 0;
 }
 
-/* What a CPU held back when it went offline is not lost. */
+/* Counts that a CPU held back when it went offline are not lost. */
 static int test_cpu_hotplug(const char *root)
 {
 	struct writes writes = { .file = test_file };
@@ -576,7 +576,7 @@ out:
 	return ret;
 }
 
-/* A cgroup comes, gets limits, dirties something, and goes with it. */
+/* Creates a cgroup, sets limits, dirties a page, and removes the cgroup. */
 static int one_cycle(const char *parent, int number)
 {
 	static char *const limits[] = { "1M", "max", "64M", "4096", "8M" };
@@ -636,7 +636,7 @@ out:
 	return ret;
 }
 
-/* Says whether tracefs has seen this event since the trace was cleared. */
+/* Returns whether the trace has this event since it was cleared. */
 static bool traced(const char *event)
 {
 	FILE *trace = fopen(TRACING "/trace", "r");
@@ -682,7 +682,7 @@ out:
 #define SETTLE_MS	3000
 #define SAMPLES		100
 
-/* Returns whether the limit is nearly used up. */
+/* Waits until the limit is nearly used up. Returns whether it is. */
 static bool wait_queue_limit(const char *cgroup)
 {
 	int i;
@@ -697,8 +697,8 @@ static bool wait_queue_limit(const char *cgroup)
 }
 
 /*
- * Of the pages of a limited cgroup, most stay dirty, where they delay no one, and
- * few are in the disk's queue.
+ * Most pages of a limited cgroup stay dirty, where they delay no other task,
+ * and few are in the disk's queue.
  */
 static int test_queue(const char *root)
 {
@@ -714,7 +714,7 @@ static int test_queue(const char *root)
 	pid = cg_run_nowait(cgroup, do_writes, &endless);
 	if (!wait_queue_limit(cgroup))
 		goto out;
-	/* Until the rate is known. */
+	/* Wait until the kernel knows the flusher's rate. */
 	sleep_ms(SETTLE_MS);
 	for (i = 0; i < SAMPLES; i++) {
 		queued += dirty_stat(cgroup, "writeback ") / SAMPLES;
@@ -724,7 +724,8 @@ static int test_queue(const char *root)
 	if (queued < QUEUE_LIMIT / 4)
 		ret = KSFT_PASS;
 out:
-	slow_down(cgroup, 0);
+	if (cgroup)
+		slow_down(cgroup, 1000);
 	stop(pid);
 	remove_files();
 	destroy_cgroup(cgroup);

@@ -25,7 +25,7 @@
 #define EFFECTIVE_FILE	"memory.stat_flush_threshold.effective"
 #define SYSCTL		"/proc/sys/vm/memcg_stat_flush_threshold"
 #define BATCH		64L
-/* Each makes several updates, all of which a CPU holds back. */
+/* Each page makes several updates; a CPU holds back those of so few pages. */
 #define FEW_PAGES	9L
 
 static const char *const test_file = "test_memcg_flush_threshold.tmp";
@@ -63,7 +63,7 @@ static bool shows(const char *cgroup, const char *file, const char *expected)
 	return false;
 }
 
-/* "default" everywhere, the root included, and the base's rule behind it. */
+/* "default" everywhere, also on the root: upstream's rule applies. */
 static int test_default(const char *root)
 {
 	char *cgroup = create_cgroup(root, "flush_default");
@@ -108,7 +108,7 @@ static int test_valid(const char *root)
 	return ret;
 }
 
-/* Refused with EINVAL, and nothing changes. */
+/* The kernel refuses a bad value with EINVAL, and keeps the old one. */
 static int test_invalid(const char *root)
 {
 	static char *const bad[] = {
@@ -183,7 +183,7 @@ static int test_inherited(const char *root)
 	    cg_write(child, THRESHOLD_FILE, "default") ||
 	    !shows(grandchild, EFFECTIVE_FILE, "max\n"))
 		goto out;
-	/* The controller goes, and comes back without the threshold. */
+	/* The controller is disabled, and comes back without the threshold. */
 	if (cg_write(child, THRESHOLD_FILE, "10") ||
 	    cg_write(child, "cgroup.subtree_control", "-memory") ||
 	    cg_write(parent, "cgroup.subtree_control", "-memory") ||
@@ -199,7 +199,7 @@ out:
 	return ret;
 }
 
-/* How many flushes, and how many that were not needed, there have been. */
+/* Counts since boot: flushes, and reads that went without one. */
 static void count_flushes(long *flushed, long *skipped)
 {
 	char key[64];
@@ -217,7 +217,7 @@ static void count_flushes(long *flushed, long *skipped)
 		fclose(file);
 }
 
-/* A process that does what it is told, in the cgroup, and else nothing. */
+/* A process in the cgroup that obeys orders, and does nothing else. */
 struct worker {
 	pid_t pid;
 	int orders[2], reports[2];
@@ -235,8 +235,8 @@ static int order(struct worker *worker, char what)
 }
 
 /*
- * Reads memory.stat of @cgroup 100 times; how many flushes did that take?
- * Before each, @worker, if there is one, touches its pages, and drops them.
+ * Reads memory.stat of @cgroup 100 times. Before each read, @worker, if not
+ * NULL, touches and drops its pages. Do all reads flush, or none, as @expected?
  */
 static bool reads_flush(const char *cgroup, struct worker *worker,
 			bool expected)
@@ -255,12 +255,12 @@ static bool reads_flush(const char *cgroup, struct worker *worker,
 	skipped[1] -= skipped[0];
 	ksft_print_msg("100 reads: %ld flushes, %ld skipped\n", flushed[1],
 		       skipped[1]);
-	/* The periodic flusher comes once in a while, and others read too. */
+	/* The periodic flusher runs now and then, and other tasks read too. */
 	return expected ? flushed[1] >= 100 && skipped[1] < 10 :
 			  skipped[1] >= 100 && flushed[1] < 10;
 }
 
-/* 0 flushes for each read, max for none, and an idle cgroup needs none. */
+/* Each read flushes with 0, none does with max, and none in an idle cgroup. */
 static int test_counts(const char *root)
 {
 	char *cgroup = create_cgroup(root, "flush_counts");
@@ -312,7 +312,7 @@ static void touch(char *memory, long pages)
 		memory[pages * page_size] = 1;
 }
 
-/* MADV_REMOVE is for files: it takes the pages out of the page cache. */
+/* MADV_REMOVE works on files: it removes the pages from the page cache. */
 static void drop(char *memory, long pages)
 {
 	long bytes = pages * sysconf(_SC_PAGE_SIZE);
@@ -321,7 +321,7 @@ static void drop(char *memory, long pages)
 		madvise(memory, bytes, MADV_DONTNEED);
 }
 
-/* Obeys orders: 't' touches, 'd' drops every page; '1' touches them on CPU 1. */
+/* Obeys orders: 't' touches, 'd' drops all pages; '1' touches them on CPU 1. */
 static int work(struct worker *worker, char *memory)
 {
 	char order;
@@ -373,7 +373,7 @@ static int start_worker(struct worker *worker, const char *cgroup,
 		return -1;
 	worker->pid = fork();
 	if (worker->pid) {
-		/* If it dies, nobody is to wait for it. */
+		/* If the worker dies, order() must not wait for it. */
 		close(worker->orders[0]);
 		close(worker->reports[1]);
 		return worker->pid > 0 ? 0 : -1;
@@ -392,7 +392,7 @@ static void stop_worker(struct worker *worker)
 	close(worker->reports[0]);
 }
 
-/* By how many pages is @key off, compared with a read that flushes? */
+/* How many pages is @key off, compared with a read that flushes? */
 static long error_pages(const char *cgroup, const char *key)
 {
 	long seen = cg_read_key_long(cgroup, "memory.stat", key);
@@ -406,7 +406,7 @@ static long error_pages(const char *cgroup, const char *key)
 	return labs(seen - exact) / sysconf(_SC_PAGE_SIZE);
 }
 
-/* The error of @key over @rounds of touching and dropping is within bounds. */
+/* Is the error of @key within bounds in @rounds of touching and dropping? */
 static bool is_exact(const char *cgroup, struct worker *worker, const char *key,
 		     int rounds)
 {
@@ -433,8 +433,8 @@ static bool is_exact(const char *cgroup, struct worker *worker, const char *key,
 }
 
 /*
- * For so few pages on each CPU that the kernel's own rule sees none of them; for
- * 1, 4, 16 and 64 MiB, or for as many as fit.
+ * Checks so few pages on each CPU that upstream's rule sees no update; then 1,
+ * 4, 16 and 64 MiB, or as many of these as fit.
  */
 static int check_exact_of(const char *cgroup, const char *workers_cgroup,
 			  int (*fn)(struct worker *worker), const char *key)
@@ -471,7 +471,7 @@ static int check_exact(const char *root, int (*fn)(struct worker *worker),
 	return ret;
 }
 
-/* What is pending in a child is missing from its parent. */
+/* The pending updates of a child are missing from its parent. */
 static int test_exact_parent(const char *root)
 {
 	char *parent = create_cgroup(root, "flush_exact_parent");
@@ -502,7 +502,7 @@ static int test_exact_file_mapped(const char *root)
 	return check_exact(root, file_worker, "file_mapped ");
 }
 
-/* Nothing is to be written back between the read and the exact one. */
+/* No page may be written back between a read and the exact read after it. */
 static int test_exact_file_dirty(const char *root)
 {
 	static const char file[] = "/proc/sys/vm/dirty_writeback_centisecs";
@@ -522,8 +522,8 @@ out:
 }
 
 /*
- * In a cgroup of some size, pages that come and go need no flush with "auto",
- * and do with the number that it stands for there.
+ * In a large cgroup, pages that come and go need no flush with "auto", but need
+ * one with the number that "auto" stands for there.
  */
 static int test_cancelling(const char *root)
 {
@@ -562,8 +562,8 @@ out:
 }
 
 /*
- * What an offline CPU has counted is pending too. There is nothing else: a flush
- * comes before.
+ * Updates that an offline CPU has counted are pending too. There are no others:
+ * a flush comes before.
  */
 static int test_offline(const char *root)
 {
@@ -597,7 +597,7 @@ out:
 	return ret;
 }
 
-/* Thresholds change at random while another process updates. */
+/* Thresholds change at random while another process makes updates. */
 static int test_change_under_load(const char *root)
 {
 	static char *const values[] = {
@@ -668,7 +668,7 @@ int main(void)
 
 	ksft_print_header();
 	find_root(root, sizeof(root));
-	/* Of a worker that has died, the tests are to fail. */
+	/* If a worker dies, its test is to fail, and not this program. */
 	signal(SIGPIPE, SIG_IGN);
 	if (access(SYSCTL, F_OK))
 		ksft_exit_skip("no " SYSCTL "\n");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Cgroups that write the files of other cgroups, or of removed ones
+ * Tests for cgroups that write the files of other cgroups, or of removed ones
  *
  * Runs in the current directory, on a file system with cgroup writeback and a
  * disk that is slower than memory.
@@ -27,11 +27,11 @@
 #define CHUNK		65536L
 #define OWNERS		6
 #define PAIRS		6
-/* Of the rate at which new files are written, percent. */
+/* In percent of the rate of writes to new files. */
 #define ENOUGH		70
 #define SWITCH_SECONDS	10
 #define RELEASE_SECONDS	60
-/* In linux/ext4.h, which C libraries may not bring. */
+/* From linux/ext4.h, which may not be installed. */
 #define EXT4_IOC_CHECKPOINT	_IOW('f', 43, __u32)
 #define TRACING		"/sys/kernel/tracing/"
 #define SWITCH_EVENT	TRACING "events/writeback/inode_switch_wbs/enable"
@@ -44,7 +44,7 @@ struct job {
 	long offset;		/* in each file */
 	long bytes;		/* over all files */
 	int pause_ms;		/* after each chunk */
-	char *memory_max;	/* if set, all is on disk at the end */
+	char *memory_max;	/* if set, fsync() at the end */
 };
 
 static long now_ms(void)
@@ -131,7 +131,7 @@ static char *create_parent(const char *root, const char *name)
 	return parent;
 }
 
-/* Leaves dirty files behind whose cgroup is gone. Returns its inode, or 0. */
+/* Leaves files of a removed cgroup. Returns the cgroup's inode number, or 0. */
 static ino_t leave_files(const char *parent, const char *name, struct job *job)
 {
 	char *cgroup = create_cgroup(parent, name);
@@ -163,14 +163,14 @@ out:
 	return rate;
 }
 
-/* No test starts with dirty pages of another one. */
+/* Lets no test start with the dirty pages of another one. */
 static void settle(void)
 {
 	sync();
 	sleep(1);
 }
 
-/* Does @like with new files. Returns the rate, or -1. */
+/* Does the job @like with new files. Returns the rate, or -1. */
 static long rate_of_new(const char *parent, const struct job *like)
 {
 	struct job job = *like;
@@ -215,7 +215,7 @@ static int test_restart(const char *root)
 	return ret;
 }
 
-/* The files of more cgroups than there once were records. */
+/* Writes the files of more cgroups than upstream has records for. */
 static int test_six_owners(const char *root)
 {
 	struct job job = { .prefix = "foreign_six", .files = OWNERS,
@@ -250,7 +250,7 @@ out:
 	return ret;
 }
 
-/* Two cgroups that write their own file, and then each other's. Both go. */
+/* Two cgroups write their own files, then each other's, and are removed. */
 static int one_pair(const char *parent, const char *witness, int number)
 {
 	char names[2][64], files[2][64];
@@ -293,22 +293,22 @@ static long dying_below(const char *parent)
 }
 
 /*
- * Metadata pages of ext4 are charged to the task that needs them first, and stay
- * until they leave the journal, which may be long.
+ * Metadata pages of ext4 are charged to the task that needs them first, and
+ * stay charged until they leave the journal, which may take long.
  */
 static void empty_journal(void)
 {
 	int fd = open(".", O_RDONLY | O_DIRECTORY);
 	__u32 flags = 0;
 
-	/* Other file systems refuse. */
 	if (fd < 0)
 		return;
+	/* Other file systems refuse. */
 	ioctl(fd, EXT4_IOC_CHECKPOINT, &flags);
 	close(fd);
 }
 
-/* Waits for removed cgroups to be released. Their page cache is not ours to test. */
+/* Waits until removed cgroups are freed; drops page cache, which pins them. */
 static int wait_released(const char *parent)
 {
 	long start = now_ms(), dying;
@@ -328,7 +328,7 @@ static int wait_released(const char *parent)
 	return -1;
 }
 
-/* Records of each other's flushers do not keep removed cgroups, nor do others'. */
+/* Records of each other's wbs, or a third cgroup's, pin no removed cgroup. */
 static int test_pairs(const char *root)
 {
 	char *parent = create_parent(root, "foreign_pairs");
@@ -354,7 +354,7 @@ out:
 	return ret;
 }
 
-/* The whole trace: a read gives a page of it at most. */
+/* Reads the whole trace: a single read() returns a page of it at most. */
 static int read_trace(char *trace, size_t size)
 {
 	int fd = open(TRACING "trace", O_RDONLY);
@@ -373,7 +373,7 @@ static int read_trace(char *trace, size_t size)
 	return len < 0 ? -1 : 0;
 }
 
-/* Waits for an inode of the cgroup @from to move to @to, or to any if that is 0. */
+/* Waits until an inode of cgroup @from moves to @to, or to any if @to is 0. */
 static int wait_switch(ino_t from, ino_t to)
 {
 	static char trace[1 << 20];
@@ -400,7 +400,7 @@ static int wait_switch(ino_t from, ino_t to)
 	return -1;
 }
 
-/* Another cgroup keeps dirtying the file of a removed one, and gets the inode. */
+/* A cgroup that keeps dirtying the file of a removed one gets the inode. */
 static int inode_moves(const char *root, struct job *later, bool to_writer)
 {
 	struct job before = { .prefix = "foreign_moves", .files = 1,
@@ -433,7 +433,7 @@ out:
 	return ret;
 }
 
-/* New pages are the writer's. */
+/* New pages are charged to the writer. */
 static int test_inode_moves(const char *root)
 {
 	struct job later = { .prefix = "foreign_moves", .files = 1,

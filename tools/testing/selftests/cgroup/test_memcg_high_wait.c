@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests for tasks that sleep because their cgroup is above memory.high: they go on
- * once it is not, and no earlier.
+ * Tests for tasks that sleep because their cgroup is above memory.high: they go
+ * on once it is not any more, and no earlier.
  *
  * Memory is anonymous and locked, so that reclaim cannot free it.
  */
@@ -22,32 +22,32 @@
 #include "memcg_dirty_util.h"
 
 /*
- * The penalty for each batch of 256 KiB grows with the square of the excess. At a
- * memory.high of 16M, it is about a second when 2 MiB are in excess, and it has
- * taken a task some three seconds to get there.
+ * The penalty for each batch of 256 KiB grows with the square of the excess. At
+ * a memory.high of 16M, it is about a second when the excess is 2 MiB, which a
+ * task reaches after some three seconds.
  */
 #define HIGH		"16M"
 #define HELD_BYTES	MB(14L)	/* of the task that frees memory */
 #define FREED_BYTES	MB(12L)
-#define ALONE_BYTES	MB(5L)	/* that a task takes beside it */
-#define CROWD_BYTES	(MB(3L) / 2)	/* and each of many */
+#define ALONE_BYTES	MB(5L)	/* of a single task beside it */
+#define CROWD_BYTES	(MB(3L) / 2)	/* of each of many tasks */
 #define PENALTY_BYTES	MB(4L)	/* where no memory is freed */
 #define DELAY_MS	3500	/* before memory is freed */
 #define NR_ROUNDS	3
 #define NR_CROWD	8
-/* The median and the worst of the rounds. */
+/* Bounds of the median and of the worst of the rounds. */
 #define MOST_MS		100
 #define WORST_MS	400
-/* Without free memory, the excess takes longer than this. */
+/* If no memory is freed, the excess takes longer than this. */
 #define LEAST_MS	2500
 
 /**
  * struct shared - memory that the tasks share
  * @free: the holder is to free memory
  * @held: the holder has its memory
- * @freed_at: when it has freed that, in ms
- * @done_at: when a task has all its memory, in ms
- * @bytes: that each of these takes
+ * @freed_at: time at which it frees that, in ms
+ * @done_at: time at which each task has all its memory, in ms
+ * @bytes: memory that each of these tasks takes
  */
 struct shared {
 	int free;
@@ -69,7 +69,7 @@ static void *take(long bytes)
 	return memory;
 }
 
-/* Has the memory that it frees later. */
+/* Takes memory, and frees most of it later. */
 static int hold(const char *cgroup, void *arg)
 {
 	char *memory = take(HELD_BYTES);
@@ -83,7 +83,7 @@ static int hold(const char *cgroup, void *arg)
 	return EXIT_SUCCESS;
 }
 
-/* Goes above memory.high, a little at a time: a task sleeps after each piece. */
+/* Goes above memory.high piece by piece: the task sleeps after each. */
 static int exceed(const char *cgroup, void *arg)
 {
 	long *done_at = arg, bytes;
@@ -126,9 +126,9 @@ static bool wait_all(const pid_t *pids, int nr)
 }
 
 /*
- * @nr tasks in @cgroup go above memory.high of @level. After @sleep_ms, memory is
- * freed, or memory.high raised. Returns how long the last task needs from then on,
- * in ms, or -1.
+ * @nr tasks in @cgroup go above memory.high of @level. After @delay_ms, memory
+ * is freed, or memory.high raised. Returns the time that the last task needs
+ * from then on, in ms, or -1.
  */
 static long time_after(const char *cgroup, const char *level, int nr,
 		       int delay_ms, bool raise)
@@ -216,7 +216,7 @@ static int test_raised(const char *root)
 	return check_one(root, 1, true, MOST_MS);
 }
 
-/* All of them go on, not just the first. */
+/* All tasks go on, not just the first. */
 static int test_crowd(const char *root)
 {
 	return check_one(root, NR_CROWD, false, WORST_MS);
@@ -237,7 +237,7 @@ static int test_ancestor(const char *root)
 	return ret;
 }
 
-/* Where no memory is freed, the penalty is slept. */
+/* If no memory is freed, a task sleeps for the whole penalty. */
 static int test_penalty(const char *root)
 {
 	char *cgroup = create_cgroup(root, "high_penalty");

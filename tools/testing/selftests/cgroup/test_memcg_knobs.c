@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writes values good and bad to the knobs of memory cgroups and to their
+ * Writes good and bad values to the knobs of memory cgroups and to their
  * sysctls, from several tasks, while cgroups come and go.
  *
- * The first argument, or KNOB_WRITES in the environment, is how many; the second
- * one is where the random numbers start, so that a run can be had again.
+ * The first argument, or KNOB_WRITES in the environment, is the number of
+ * writes; the second one is the seed of the random numbers, to repeat a run.
  */
 #define _GNU_SOURCE
 
@@ -31,18 +31,18 @@
 #define DEFAULT_WRITES	40000
 #define DEFAULT_SEED	20261121
 
-/* Grace periods that are waited for; the test is not about these. */
+/* Shortens RCU grace periods, which the test waits for but is not about. */
 #define HURRY_FILE	"/sys/kernel/rcu_expedited"
 
 static long nr_writes = DEFAULT_WRITES;
 static uint64_t seed = DEFAULT_SEED;
 
 /**
- * struct task - one that writes
- * @number: from 0
- * @cgroup: its own, or the one of all
- * @random: of next_random()
- * @shown: what the knobs show, which is known where nobody else writes
+ * struct task - a task that writes
+ * @number: its number, from 0
+ * @cgroup: its own cgroup, or the one that all tasks share
+ * @random: its state of next_random()
+ * @shown: the text that each knob shows, if no other task writes to it
  */
 struct task {
 	int number;
@@ -51,7 +51,7 @@ struct task {
 	char shown[NR_KNOBS][SHOWN_SIZE];
 };
 
-/* What tasks have done, in memory that they share. */
+/* The results of a task's writes, in memory that the tasks share. */
 struct count {
 	long taken, refused, gone, created;
 };
@@ -63,7 +63,7 @@ static void passing_name(char *path, const char *parent, int number)
 	snprintf(path, PATH_SIZE, "%s/passing%d", parent, number);
 }
 
-/* Until it is killed, cgroups come and go. */
+/* Creates and removes cgroups until the task is killed. */
 static void come_and_go(const char *parent, struct count *count)
 {
 	uint64_t random = seed;
@@ -89,7 +89,7 @@ static void remove_passing(const char *parent)
 	}
 }
 
-/* A value that is taken unsets what the other one of a pair says. */
+/* A number that one knob of a pair takes unsets the other knob. */
 static void expect(struct task *task, int knob, const char *shown)
 {
 	int pair = knobs[knob].pair;
@@ -107,7 +107,7 @@ static bool shows_expected(struct task *task, int knob)
 	       !strcmp(shown, task->shown[knob]);
 }
 
-/* Writes, and sees whether that ends as it should: taken, or refused. */
+/* Writes, and checks that the value is taken or refused, as it should be. */
 static bool write_as_expected(const char *cgroup, int knob, const char *text,
 			      size_t len, bool takes, int *err)
 {
@@ -128,7 +128,7 @@ static int random_knob(struct task *task, bool sysctls)
 	       (sysctls ? NR_KNOBS : NR_CGROUP_KNOBS);
 }
 
-/* Nobody else writes: it is known what each knob has to show. */
+/* No other task writes: each knob's text is known. */
 static bool write_alone(struct task *task, struct count *count)
 {
 	int err, knob = random_knob(task, !task->number);
@@ -146,11 +146,11 @@ static bool write_alone(struct task *task, struct count *count)
 	    (knobs[knob].pair < 0 || shows_expected(task, knobs[knob].pair)))
 		return true;
 	knob_complain(task->cgroup, knob, text, len,
-		      "does not show what was taken last");
+		      "does not show the value that it took last");
 	return false;
 }
 
-/* A cgroup that comes and goes, or one that stays. */
+/* A cgroup that comes and goes (then true), or one that stays. */
 static bool random_cgroup(struct task *task, char *path)
 {
 	bool passing = next_random(&task->random) % 2;
@@ -168,7 +168,7 @@ static bool is_gone(int err)
 	return err == -ENOENT || err == -ENODEV;
 }
 
-/* Others write too: whatever a knob shows then, it is something that it takes. */
+/* Other tasks write too: a knob may show any value, but has to take that. */
 static bool write_among_others(struct task *task, struct count *count)
 {
 	char path[PATH_SIZE], text[VALUE_SIZE], shown[VALUE_SIZE];
@@ -190,7 +190,7 @@ static bool write_among_others(struct task *task, struct count *count)
 	err = knob_read(path, knob, shown);
 	if ((passing && is_gone(err)) || (!err && knob_can_show(knob, shown)))
 		return true;
-	knob_complain(path, knob, text, len, "shows what it does not take");
+	knob_complain(path, knob, text, len, "shows an invalid value");
 	return false;
 }
 
@@ -212,7 +212,7 @@ static pid_t start_task(struct task *task, long writes,
 	_exit(EXIT_SUCCESS);
 }
 
-/* All tasks at once, each with a share of the writes. */
+/* Runs all tasks at once, each with a share of the writes. */
 static int run_tasks(struct task *tasks, const char *parent, long writes,
 		     bool (*step)(struct task *task, struct count *count))
 {
@@ -314,7 +314,7 @@ static void setup(char hurry[SHOWN_SIZE], char sysctls[][SHOWN_SIZE])
 		write_text(HURRY_FILE, "1", 1);
 }
 
-/* Returns whether the sysctls are as they were. */
+/* Returns whether the sysctls have their old values again. */
 static bool restore(char hurry[SHOWN_SIZE], char sysctls[][SHOWN_SIZE])
 {
 	bool restored = true;

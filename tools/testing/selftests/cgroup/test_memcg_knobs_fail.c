@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Makes memory run out while cgroups are made and the knobs of memory cgroups
- * are written: that fails as a whole or not at all, and nothing is leaked.
+ * Makes allocations fail while cgroups are created and the knobs of memory
+ * cgroups are written: each mkdir() or write() fails as a whole or not at all,
+ * and leaks nothing.
  *
  * For a kernel with CONFIG_FAILSLAB, CONFIG_FAIL_PAGE_ALLOC and
  * CONFIG_FAULT_INJECTION_DEBUG_FS, whose debugfs is mounted.
@@ -25,20 +26,20 @@
 #define DEBUGFS		"/sys/kernel/debug/"
 #define KMEMLEAK	DEBUGFS "kmemleak"
 #define HURRY_FILE	"/sys/kernel/rcu_expedited"
-/* kmemleak does not report what is younger than 5 s. */
+/* kmemleak does not report objects that are younger than 5 s. */
 #define LEAK_AGE_MS	6000
 #define NR_TASKS	3
 #define NR_STEPS	600
-/* Allocations that making a cgroup takes, at most */
+/* An upper bound of the allocations of a mkdir() */
 #define NTH_MAX		5000
 #define SEED		20261121
 
 static const char *const kinds[] = { "failslab", "fail_page_alloc" };
 
-/* Both for this task; kept open, so that using them takes no memory. */
+/* Both for this task; kept open, so that their use allocates no memory. */
 static int fail_fd, nth_fd;
 
-/* Something to do while memory runs out; returns 0 or a negative error. */
+/* An operation to try while allocations fail; fn() returns 0 or -errno. */
 struct attempt {
 	int (*fn)(const struct attempt *attempt);
 	const char *cgroup;
@@ -66,7 +67,7 @@ static int set_attribute(const char *kind, const char *name, const char *value)
 	return write_text(path, (char *)value, strlen(value)) < 0 ? -1 : 0;
 }
 
-/* Allocations of tasks that ask for it fail, so many percent of them. */
+/* Makes @percent of all allocations fail, in tasks that ask for that. */
 static int set_failures(const char *percent)
 {
 	int i, failed = 0;
@@ -83,7 +84,7 @@ static int set_failures(const char *percent)
 	return failed | set_attribute("fail_page_alloc", "min-order", "0");
 }
 
-/* A task's own; opened before anything is to fail. */
+/* A task opens its own files, before any allocation is to fail. */
 static int open_failures(void)
 {
 	fail_fd = open("/proc/thread-self/make-it-fail", O_WRONLY);
@@ -107,7 +108,7 @@ static int attempt_at_random(const struct attempt *attempt)
 	return err;
 }
 
-/* The allocation of that number fails; @used: there have been so many. */
+/* Allocation number @nth fails. *@used tells whether there were so many. */
 static int attempt_nth(const struct attempt *attempt, int nth, bool *used)
 {
 	char text[32];
@@ -142,7 +143,7 @@ static bool is_whole(const char *cgroup)
 	return true;
 }
 
-/* What mkdir has left behind: all of a cgroup, or nothing. */
+/* mkdir() has to leave behind a whole cgroup, or nothing. */
 static bool mkdir_is_right(const char *cgroup, int err)
 {
 	if (!err)
@@ -153,7 +154,7 @@ static bool mkdir_is_right(const char *cgroup, int err)
 	return false;
 }
 
-/* Each allocation in turn fails, until there are no more. */
+/* Each allocation of mkdir() fails in turn, until there are no more. */
 static int test_nth_mkdir(const char *root)
 {
 	char *parent = create_cgroup(root, "fail_nth");
@@ -179,7 +180,7 @@ out:
 	return ret;
 }
 
-/* After an error, the knob shows what it did before. */
+/* After an error, the knob shows the same value as before. */
 static bool write_is_right(const struct attempt *attempt, int err,
 			   const char *before, const char *after)
 {
@@ -195,7 +196,7 @@ static bool write_is_right(const struct attempt *attempt, int err,
 	return false;
 }
 
-/* From the default to @text, which @after is shown for, and back. */
+/* Writes @text, which the knob shows as @after, and then the default again. */
 static bool write_nth(const char *cgroup, int knob, const char *text,
 		      const char *after)
 {
@@ -239,7 +240,7 @@ out:
 	return ret;
 }
 
-/* Writes any value to a knob of @cgroup, which nobody else does. */
+/* Writes any value to a knob of @cgroup, to which no other task writes. */
 static bool step_write(const char *cgroup, uint64_t *random, long *failed)
 {
 	char text[VALUE_SIZE], before[SHOWN_SIZE], after[VALUE_SIZE];
@@ -253,7 +254,7 @@ static bool step_write(const char *cgroup, uint64_t *random, long *failed)
 		sprintf(after, "%s", before);
 	err = attempt_at_random(&attempt);
 	*failed += err == -ENOMEM;
-	/* Whether what is no value is refused, the fuzz test looks at. */
+	/* A refusal is right: test_memcg_knobs checks which ones are due. */
 	if (knob_may_refuse(knob, len, err) && !strcmp(before, after))
 		err = 0;
 	return write_is_right(&attempt, err, before, after);
@@ -288,7 +289,7 @@ static int run_task(const char *cgroup, int number)
 	return writes && mkdirs ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* One allocation in ten fails, of several tasks, each with its cgroup. */
+/* One allocation in ten fails, in several tasks, each with its cgroup. */
 static int test_random(const char *root)
 {
 	char *cgroups[NR_TASKS] = {};
@@ -321,7 +322,7 @@ static int kmemleak(char *command)
 	return write_text(KMEMLEAK, command, strlen(command)) < 0 ? -1 : 0;
 }
 
-/* All cgroups are gone by now, or on their way. */
+/* All cgroups are freed by now, or will be soon. */
 static int test_no_leak(const char *root)
 {
 	char found[4096];
@@ -372,7 +373,7 @@ int main(void)
 	knob_probe(root);
 	if (read_text(HURRY_FILE, hurry, sizeof(hurry)) > 0)
 		write_text(HURRY_FILE, "1", 1);
-	/* What others have leaked by now is not looked at. */
+	/* Leaks from before this test are not reported. */
 	kmemleak("scan");
 	kmemleak("clear");
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests for writers whose cgroup is at memory.max while its pages wait for a slow
- * disk: they are not killed, and no single write takes long.
+ * Tests for writers whose cgroup is at memory.max while its pages wait for a
+ * slow disk: they are not killed, and no single write takes long.
  */
 #define _GNU_SOURCE
 
@@ -29,9 +29,9 @@
 #define WRITTEN_BYTES	MB(80L)
 #define NR_WRITERS	4	/* where there are many */
 #define WORST_MS	500	/* for a single write */
-#define NR_RUNS		3	/* of which one has to do: others may hold it up */
+#define NR_RUNS		3	/* one has to pass: others may disturb it */
 #define WORST_FULL_MS	1500	/* where all pages may be in a single bio */
-/* A disk that writes next to nothing, and how soon it has to end in a kill. */
+/* A disk that writes hardly anything, and the longest time until a kill. */
 #define STUCK_BPS	"4096"
 #define KILL_MS		20000
 #define DIRTY_BYTES	MB(4L)
@@ -41,10 +41,10 @@ static const char file_name[] = "test_memcg_max_wait.tmp";
 
 /**
  * struct writer - a task that writes
- * @number: of its file
- * @flags: with which it opens that
- * @bytes: that it writes
- * @worst_ms: its slowest write
+ * @number: number of its file
+ * @flags: flags to open the file with
+ * @bytes: number of bytes to write
+ * @worst_ms: time of its slowest write
  */
 struct writer {
 	int number;
@@ -100,7 +100,7 @@ static long oom_kills(const char *cgroup)
 	return cg_read_key_long(cgroup, "memory.events", "oom_kill ");
 }
 
-/* A cgroup at memory.max, whose writes go to a disk of @rate MB/s. */
+/* A cgroup with memory.max, whose writes go to a disk of @rate MB/s. */
 static char *create_limited(const char *root, unsigned int rate)
 {
 	char *cgroup = create_cgroup(root, "max_wait");
@@ -116,7 +116,7 @@ static char *create_limited(const char *root, unsigned int rate)
 	return cgroup;
 }
 
-/* All of @nr writers do their work. Returns the slowest write, or -1. */
+/* Runs @nr writers. Returns the time of the slowest write in ms, or -1. */
 static long run_writers(const char *cgroup, int nr, int flags)
 {
 	pid_t pids[NR_WRITERS];
@@ -169,13 +169,13 @@ static int test_writer(const char *root)
 	return check_writers(root, 1, O_TRUNC, WORST_MS);
 }
 
-/* Each of them gets its share of the disk only. */
+/* Each of the writers only gets its share of the disk. */
 static int test_writers(const char *root)
 {
 	return check_writers(root, NR_WRITERS, O_TRUNC, WORST_MS * NR_WRITERS);
 }
 
-/* Leaves the file of writer 0 without pages in memory; its inode stays. */
+/* Drops the pages of writer 0's file from memory; its inode stays. */
 static int forget_pages(void)
 {
 	char name[64];
@@ -193,7 +193,7 @@ static int forget_pages(void)
 
 /*
  * The file's inode belongs to another cgroup. balance_dirty_pages() counts that
- * one's pages, so the writer's cgroup fills with dirty pages.
+ * cgroup's pages, so the writer's cgroup fills with dirty pages.
  */
 static int test_foreign(const char *root)
 {
@@ -236,7 +236,7 @@ static int stop_disk(const char *cgroup)
 	return cg_write(cgroup, "io.max", text);
 }
 
-/* The disk gets no pages written: a task that takes memory is killed soon. */
+/* The disk writes no pages: a task that takes memory is killed soon. */
 static int test_stuck(const char *root)
 {
 	char *cgroup = create_limited(root, DISK_MB);
@@ -280,7 +280,7 @@ static bool other_lru(char *text)
 	return true;
 }
 
-/* The same on the LRU that is not the present one. */
+/* The same on the LRU that is not in use. */
 static int on_other_lru(const char *root, int (*fn)(const char *root))
 {
 	char other, back;

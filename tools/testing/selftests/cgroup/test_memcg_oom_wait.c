@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests for tasks that wait for the memory of one that the OOM killer has chosen: no
- * second task is killed that need not be, and a kill that is needed comes soon.
+ * Tests for tasks that wait for the memory of a task that the OOM killer has
+ * chosen: no second task is killed without need, and a kill that is needed
+ * comes soon.
  */
 #define _GNU_SOURCE
 
@@ -20,14 +21,14 @@
 #include "cgroup_util.h"
 #include "memcg_dirty_util.h"
 
-/* All but one of the hogs fit, beside the bystanders. */
+/* All hogs but one fit, beside the bystanders. */
 #define MAX		"160M"
 #define NR_HOGS		3
 #define HOG_BYTES	MB(60L)
 #define BYSTANDER_BYTES	MB(4L)
 #define CHURN_BYTES	MB(1L)
 #define NR_ROUNDS	24
-/* None of them fit with another one. */
+/* No two hogs fit. */
 #define CHAIN_MAX	"64M"
 #define CHAIN_MS	15000
 #define ROUND_MS	20000
@@ -36,8 +37,8 @@
 /**
  * struct shared - memory that the tasks share
  * @go: the hogs are to start
- * @ready: how many bystanders have their memory
- * @full: how many hogs have theirs
+ * @ready: number of bystanders that have their memory
+ * @full: number of hogs that have their memory
  */
 struct shared {
 	int go;
@@ -80,10 +81,10 @@ static int do_hog(const char *cgroup, void *arg)
 }
 
 /**
- * struct round - a scene
+ * struct round - the tasks of one round, and their fate
  * @pids: the hogs, and then the bystanders; 0 once they are dead
- * @hogs_killed: how many hogs the OOM killer has killed
- * @others_killed: how many bystanders
+ * @hogs_killed: number of hogs that the OOM killer has killed
+ * @others_killed: number of bystanders that it has killed
  */
 struct round {
 	pid_t pids[NR_TASKS];
@@ -133,7 +134,7 @@ static void end_round(struct round *round)
 	}
 }
 
-/* Returns how long it took until each hog was killed or had its memory, in ms. */
+/* Returns the time until each hog was killed or had its memory, in ms. */
 static long run_round(const char *cgroup, struct round *round)
 {
 	long start, took;
@@ -146,7 +147,7 @@ static long run_round(const char *cgroup, struct round *round)
 		took = now_ms() - start;
 	} while (took < ROUND_MS &&
 		 round->hogs_killed + shared->full < NR_HOGS);
-	/* Some that had it may have been killed as well. */
+	/* A hog that had its memory may have been killed as well. */
 	sleep_ms(300);
 	collect(round);
 	end_round(round);

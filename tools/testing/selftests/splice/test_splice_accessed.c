@@ -5,8 +5,8 @@
  * A file of one folio that is sent again and again is used each time.
  *
  * Makes an xfs in the current directory, because it has large folios. The
- * classic LRU shows what was accessed twice: it is active, and a stream does not
- * evict it.
+ * classic LRU shows which folios were accessed twice: they are active, and a
+ * stream does not evict them.
  */
 #define _GNU_SOURCE
 
@@ -33,10 +33,10 @@
 
 static const long image_bytes = 1L << 30;
 static const long file_bytes = 64L << 20;
-/* In it the small files find room beside a stream, and the stream does not. */
+/* The small files fit into it beside a stream; the stream does not fit. */
 static const char *const memory_max = "32M";
 
-/* Of the whole system, in KiB. */
+/* Active file pages of the whole system, in KiB. */
 static long active_file(void)
 {
 	char line[128];
@@ -134,7 +134,7 @@ static bool is_resident(int fd, long bytes)
 	return resident & 1;
 }
 
-/* Like a web server, which keeps them open and has no position in them. */
+/* As a web server does: the files stay open, and their position is not used. */
 static void send_small(const int *fds, int out, long bytes)
 {
 	off_t pos;
@@ -149,7 +149,7 @@ static void send_small(const int *fds, int out, long bytes)
 
 /*
  * Runs in a child: sends files of a page three times, and then one that does
- * not fit. Exits with the percentage of the small ones that are there still.
+ * not fit. Exits with the percentage of small files that are still in memory.
  */
 static void send_small_beside_stream(void)
 {
@@ -234,12 +234,12 @@ static bool mount_xfs(void)
 	    !run("losetup", loop, IMAGE))
 		return false;
 	mounted = run("mount -t xfs", loop, PLACE);
-	/* takes effect when it is unmounted */
+	/* takes effect when the file system is unmounted */
 	run("losetup -d", loop, "");
 	return mounted;
 }
 
-/* Returns the length of what is to be written back, or 0. */
+/* Returns the length of the old setting, to be restored, or 0. */
 static int use_classic_lru(char *old, size_t size)
 {
 	int fd = open(LRU_GEN_FILE, O_RDWR);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the guest's benchmarks have in common.
+ * Code that the guest's benchmarks share.
  *
  * Settings come from the kernel command line, as bench.NAME=VALUE. Results are
  * lines on stdout, "figure VALUE UNIT NAME" and "sample NAME X Y". A figure
- * that is measured several times is printed as often.
+ * that is measured several times is printed each time.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -60,7 +60,7 @@ static UNUSED void sleep_ms(long ms)
 	sleep_until(now() + ms * 1000000);
 }
 
-/* The whole of a small file in a static buffer; NULL if it cannot be read. */
+/* Reads a small file into a static buffer; NULL if the file cannot be read. */
 static UNUSED char *slurp(const char *path)
 {
 	static char text[65536];
@@ -205,8 +205,8 @@ static UNUSED void *map_shared(size_t size)
 }
 
 /*
- * Under icount a boot repeats to the instruction. The seed gives each boot
- * another layout of memory and another phase of the timer to begin with.
+ * Under icount, every boot executes the same instructions. The seed gives each
+ * boot another initial layout of memory and another initial phase of the timer.
  */
 static UNUSED void use_seed(void)
 {

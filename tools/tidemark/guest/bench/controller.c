@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the memory controller costs: the latencies of the posting of 2007 (those
- * of lmbench: processes, context switches, files, mappings, faults) and a
- * compile. Then whether its limits hold, and reclaim when they change.
+ * The cost of the memory controller: the latencies that its series of 2007 gave
+ * (lmbench's: processes, context switches, files, mappings, faults), and a
+ * compile. Then the enforcement of its limits, and reclaim when one is lowered.
  *
  *	bench.max=BYTES		memory.max of the cgroup
  *	bench.controller=off	the controller is disabled: no cgroup
@@ -59,7 +59,7 @@ static void bounce(void)
 	_exit(0);
 }
 
-/* There and back: two switches. */
+/* A round trip is two context switches. */
 static void switch_context(int i)
 {
 	char token = 0;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Sequential writers and readers, each on a disk of its own, with little memory:
- * the case of two postings of 2010.
+ * the case of two patch series of 2010.
  *
- *	bench.disks=N		how many
+ *	bench.disks=N		the number of disks
  *	bench.mib=N		MiB that each writes or reads
  *	bench.phases=...	w: all write, r: all read, s: sync, d: sync and drop caches,
- *				o: all read without an end beside the hogs
+ *				o: all read endlessly beside the hogs
  *	bench.anon=MIB		beside the writers or readers, a task whose memory grows to this
- *	bench.blocks=N		beside them, tasks that take blocks of order 3
- *	bench.hogs=N		tasks that take memory until they are killed
+ *	bench.blocks=N		beside them, tasks that make order-3 allocations
+ *	bench.hogs=N		tasks that allocate memory until they are killed
  *	bench.lru=0|1		classic, MGLRU
  *	bench.ratio=N		vm.active_inactive_ratio, on a kernel that has it
  */
@@ -20,7 +20,7 @@
 #define CHUNK	65536
 #define GROWTH	(256L << 10)
 #define PIPES	128
-/* 512 slots of 40 bytes: a block of order 3. */
+/* 512 slots of 40 bytes: an order-3 allocation. */
 #define WIDE	(2 * MIB)
 #define TRACING	"/sys/kernel/tracing"
 #define EVENTS	TRACING "/events/vmscan/mm_vmscan_direct_reclaim_"
@@ -60,7 +60,10 @@ static void grow(long size)
 	pause();
 }
 
-/* More at a time than the lists of a CPU keep, and then a rest: CPU time is for the others. */
+/*
+ * Allocates more at a time than the per-CPU lists hold, then sleeps: the CPU
+ * time is for the other tasks.
+ */
 static void take_blocks(long long *taken)
 {
 	int fds[PIPES][2], i;
@@ -115,7 +118,7 @@ static long long all_transfer(int disks, long size, bool write_it)
 	return now() - start;
 }
 
-/* Sums of what /proc/vmstat counts. */
+/* Counters of /proc/vmstat, summed up where there is one for each zone. */
 struct counts {
 	long long stalls, direct, kswapd, waits;
 };
@@ -126,7 +129,7 @@ static struct counts count(void)
 	struct counts counts = {
 		.direct = value_in("/proc/vmstat", "pgsteal_direct"),
 		.kswapd = value_in("/proc/vmstat", "pgsteal_kswapd"),
-		/* not on the base */
+		/* not in the unpatched kernel */
 		.waits = value_in("/proc/vmstat", "watermark_wait"),
 	};
 	size_t i;
@@ -139,7 +142,7 @@ static struct counts count(void)
 	return counts;
 }
 
-/* CPU time of kswapd on all nodes, by the clocks of its threads. */
+/* CPU time of kswapd on all nodes, from the CPU clocks of its threads. */
 static double kswapd_ms(void)
 {
 	DIR *proc = opendir("/proc");
@@ -164,7 +167,7 @@ static double kswapd_ms(void)
 static void trace_reclaim(bool on)
 {
 	put(TRACING "/buffer_size_kb", "512");
-	/* Truncation empties it. */
+	/* Truncation empties the trace. */
 	if (on)
 		close(CHECK(open(TRACING "/trace", O_WRONLY | O_TRUNC)));
 	put(EVENTS "begin/enable", on ? "1" : "0");
@@ -202,7 +205,7 @@ static double reclaim_ms(void)
 	return ms;
 }
 
-/* What runs beside the writers or readers. Returns how many tasks. */
+/* Starts the tasks beside the writers or readers, and returns their number. */
 static int start_others(pid_t *pids, long long *taken)
 {
 	long anon = number("anon", 0) * MIB, blocks = number("blocks", 0);
@@ -249,7 +252,7 @@ static void run_phase(const char *name, int disks, long size, bool write_it)
 		figure(1e9 * *taken / ns, "blocks/s", format("%s, of order 3 beside them", name));
 }
 
-/* How long it takes until tasks that want more memory than there is are killed. */
+/* Measures the time until the tasks that use up all memory have been killed. */
 static void run_hogs(int disks, long size)
 {
 	int hogs = number("hogs", 4), i, status;
@@ -287,7 +290,7 @@ int main(void)
 	put("/sys/kernel/mm/lru_gen/enabled", number("lru", 1) ? "7" : "0");
 	if (ratio)
 		try_put("/proc/sys/vm/active_inactive_ratio", ratio);
-	/* The last close of a disk would drop its pages. */
+	/* Keep disks open: the last close of a disk would drop its pages. */
 	for (i = 0; i < disks; i++)
 		CHECK(open(format("/dev/nullb%d", i), O_RDONLY));
 	use_seed();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What dirty limits cost those who take page faults and write: the loops of the
- * posting of 2010, "map a page of a file, touch it, unmap it", by one reader or
+ * The cost of dirty limits for page faults and writes: the loops of the patch
+ * series of 2010, "map a page of a file, touch it, unmap it", by one reader or
  * writer and by one on each CPU, in the root cgroup and in a child. Then two
- * loops that dirty pages for good: 1 MiB is written and truncated again, before
- * and after it has been written back.
+ * loops that dirty new pages each time: 1 MiB is written and truncated again,
+ * before or after it has been written back.
  *
  *	bench.limit=BYTES	a dirty limit for the child
- *	bench.parallel=1	a process on each CPU; nothing that is written back
+ *	bench.parallel=1	a process on each CPU; only the fault loops
  */
 #define _GNU_SOURCE
 #include "bench.h"
@@ -70,7 +70,7 @@ static const struct loop {
 };
 #define FAULT_LOOPS 2
 
-/* One of the loop's processes: works each time that it is told to. */
+/* A process of the loop: runs all rounds for each order that it reads. */
 static void work(const struct loop *loop, int number, int orders, int reports)
 {
 	int fd, i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What readers of memory.stat get, with a flush threshold: how old the numbers
- * are, how long a read takes, and how many reads flush.
+ * Reads of memory.stat with a flush threshold: how far off the numbers are, how
+ * long a read takes, and how many reads flush.
  *
  *	bench.threshold=N	vm.memcg_stat_flush_threshold
  *	bench.part=error	after pages were touched on all CPUs in turn
@@ -13,7 +13,7 @@
 
 #define CGROUP	CGROUPS "/deep"
 #define TRACING	"/sys/kernel/tracing"
-/* How often the kernel flushes everything, and longer than it takes for all. */
+/* The period of the kernel's own flush, and a time in which one completes. */
 #define FLUSH_MS	2000
 #define PERIOD_MS	5000
 #define ROUNDS		20
@@ -25,7 +25,7 @@ static long anon_pages(const char *cgroup)
 	return value_in(format("%s/memory.stat", cgroup), "anon") / PAGE;
 }
 
-/* How far off a read is from what it tells after the periodic flush. */
+/* The difference between a read now and one after the periodic flush. */
 static long error_now(const char *cgroup)
 {
 	long shown = anon_pages(cgroup);
@@ -81,7 +81,7 @@ static void measure_error(const char *cgroup, long mib)
 	}
 	close(orders[0]);
 	for (round = 0; round < ROUNDS; round++) {
-		/* At another time of the periodic flush, which a read may meet. */
+		/* Each round is at another phase of the periodic flush. */
 		sleep_ms(FLUSH_MS * round / ROUNDS);
 		CHECK(write(orders[1], round % 2 ? "d" : "t", 1));
 		CHECK(read(reports[0], &report, 1));
@@ -115,7 +115,7 @@ static void updater(const char *cgroup, int cpu)
 	}
 }
 
-/* What else the cgroup holds, so that the updates are a smaller or a larger part of it. */
+/* Other memory in the cgroup: the larger, the smaller the part that changes. */
 static pid_t fill(const char *cgroup, long mib)
 {
 	char *ready = map_shared(PAGE);
@@ -147,7 +147,7 @@ static void count_flushes(bool on)
 	put(TRACING "/current_tracer", on ? "function" : "nop");
 }
 
-/* Events that are in the ring buffers, or were. */
+/* Events that are in the ring buffers, or were and have been overwritten. */
 static long traced(void)
 {
 	long events = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What flush thresholds cost those whose statistics change: page-fault loops in
- * the manner of will-it-scale's three (1: anonymous memory, 2: a private mapping
- * of a file, 3: a shared one), by processes and by threads, four levels deep.
+ * The cost of flush thresholds for tasks that change statistics: loops of page
+ * faults like will-it-scale's three (1: anonymous memory, 2: a private mapping
+ * of a file, 3: a shared one), by processes and by threads, four cgroups deep.
  */
 #define _GNU_SOURCE
 #include "bench.h"

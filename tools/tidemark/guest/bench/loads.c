@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loads that change statistics a lot, four levels deep: a TCP pair on the
+ * Loads that change statistics a lot, four cgroups deep: a TCP pair on the
  * loopback that sends requests and responses of a byte, one that streams
- * (iperf3), and stressors of stress-ng's class "vm", each for so many operations.
+ * (iperf3), and stressors of stress-ng's class "vm", for fixed numbers of
+ * operations.
  */
 #define _GNU_SOURCE
 #include "bench.h"
@@ -108,7 +109,7 @@ static pid_t spawn(const char *output, const char *const argv[])
 	_exit(127);
 }
 
-/* What it had to say is on the console if it fails. */
+/* Waits for a program, and prints its output on the console if it failed. */
 static void finish(pid_t pid, const char *output)
 {
 	int status;
@@ -139,7 +140,7 @@ static void stream(void)
 		at = at ? strstr(at, "\"sum_received\"") : NULL;
 		at = at ? strstr(at, "\"bits_per_second\":") : NULL;
 		if (!at)
-			die("iperf3 told no rate");
+			die("iperf3 printed no rate");
 		figure(atof(at + strlen("\"bits_per_second\":")) / 8e6, "MB/s", "TCP stream");
 	}
 }
@@ -161,7 +162,7 @@ static double stress_one(const struct stressor *stressor)
 	at = at ? strstr(at, key) : NULL;
 	rate = at ? atof(at + strlen(key)) : 0;
 	if (rate <= 0)
-		die("stress-ng told no rate");
+		die("stress-ng printed no rate");
 	return rate;
 }
 

@@ -5,7 +5,7 @@
  * The faster a cgroup, the more it has to write: they finish in order, and the
  * disk's total goes from 20 to 18, 14 and 8 MB/s.
  *
- *	bench.limit=MS		dirty limits of so much time at the cgroup's rate
+ *	bench.limit=MS		a dirty limit for each cgroup: its rate times MS
  */
 #define _GNU_SOURCE
 #include "bench.h"
@@ -24,7 +24,7 @@ static const char *cgroup(int group) { return format(CGROUPS "/io-%d", group); }
 static const char *file(int group, int stream) { return format("/disk/%d-%d", group, stream); }
 static long rate(int group) { return (group + 1) * 2 * MB; }
 
-/* What a stream writes: whole chunks, for as many seconds as its rank tells. */
+/* Bytes of a stream: whole chunks, for SECONDS times the rank of its cgroup. */
 static long stream_bytes(int group, int streams)
 {
 	return rate(group) * SECONDS * (group + 1) / streams / CHUNK * CHUNK;
@@ -48,7 +48,7 @@ static int write_out(const char *path, long bytes, int flags)
 	return fd;
 }
 
-/* Notes when all is written, as the application sees it; then waits for the disk. */
+/* Stores the time when the last write() is done, then waits for the disk. */
 static pid_t writer(int group, const char *path, long bytes, int flags, long long *done)
 {
 	pid_t pid = CHECK(fork());
@@ -74,7 +74,7 @@ static long long written(int group)
 }
 
 struct course {
-	long long before;	/* on the disk at the start */
+	long long before;	/* on the disk at the start, in bytes */
 	long bytes;		/* to write */
 	double stored;		/* seconds that the disk took */
 };
@@ -85,8 +85,8 @@ static double seconds_since(long long start)
 }
 
 /*
- * Waits until all is on the disk. Each time that a cgroup's part is complete, tells
- * what the disk wrote per second since the last time.
+ * Waits until all is on the disk. Each time that a cgroup's data is complete,
+ * prints the rate of the disk since the last time.
  */
 static void follow(struct course *courses, long long start, const char *mode)
 {
@@ -172,7 +172,7 @@ static void run(bool direct, int streams)
 	figure(worst, "times", format("%s, application above its limit", mode));
 }
 
-/* A slow cgroup has a backlog; another writes 1 MB and wants it on the disk. */
+/* A slow cgroup has a backlog; another writes 1 MiB and waits for the disk. */
 static void run_sync(const char *name, bool everything)
 {
 	long long done, start;
