@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Waiting for memory, and the working set: many disks and 256 MiB (two series of 2010)."""
 
-from .benchmark import BASE, PATCHED, Benchmark, Posting, Setting, Variant, null_blk
+from .benchmark import BASE, Benchmark, Posting, Setting, Variant, null_blk
 
 # With the queue, which is off by default.
 WAITS = Variant("waits 20 ms", parameters=("sysctl.vm.watermark_wait_timeout_ms=20",))
@@ -32,9 +32,9 @@ WAITING = Benchmark(
     name="waiting",
     title="parallel sequential writers and readers, one a disk, 256 MiB of memory (2010)",
     about="4, 8 and 16 disks of 50 MB/s; stalls in direct reclaim, waits, pages reclaimed",
-    minutes=9,
+    minutes=6,
     program="disks",
-    variants=(BASE, PATCHED, WAITS),
+    variants=(BASE, WAITS),
     settings=(
         *(_waiting(disks, "MGLRU") for disks in (4, 8, 16)),
         _waiting(16, "classic"),
@@ -58,9 +58,9 @@ PRESSURE = Benchmark(
     name="pressure",
     title="writers and readers beside other users of memory, and hogs that have to be killed",
     about="160 MiB; memory that grows to 40 MiB; order-3 allocations; 4 hogs beside 2 readers",
-    minutes=9,
+    minutes=6,
     program="disks",
-    variants=(BASE, PATCHED, WAITS),
+    variants=(BASE, WAITS),
     settings=(
         *(_beside("mixed", lru, 8, "bench.phases=wdr", "bench.anon=40") for lru in LRUS),
         *(_beside("order 3", lru, 6, "bench.phases=wdr", "bench.blocks=1") for lru in LRUS),
