@@ -65,7 +65,8 @@
  *	publishes the result last (memcg_flush_end()). So an update that a flush
  *	misses is pending after it. If an update and a flush race while
  *	stats_updates is folded or cleared, the number of pending updates is too
- *	high by less than a batch until the next flush. Then a reader may flush
+ *	high by less than a batch until that CPU's share of the cgroup is flushed
+ *	again, which takes another update there. Then a reader may flush
  *	in vain, but it does not miss an update. On CPUs that make stores
  *	visible out of order, an update can be counted a moment before its
  *	statistic changes: the update path has no barrier for that.
@@ -98,6 +99,12 @@
  *	ancestors too, and the 10 pages are pending in both. The cgroup that the
  *	flush was called for comes last. It clears ->has_begun in the cgroups
  *	above it, which are not flushed.
+ *
+ *	The bound does not cover one case. cgroup core lists the cgroups of a CPU
+ *	before the first memcg_flush_begin(). A descendant that is not on that
+ *	list may change before its ancestor's counts are read: then the ancestor's
+ *	flush includes the count, but not the statistic, until the descendant's next
+ *	flush, two seconds later at most.
  *
  * Yosry Ahmed posted thresholds per memory cgroup in 2023. A reviewer asked how
  * users should know the right number. "auto" needs no number.

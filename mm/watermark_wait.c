@@ -9,10 +9,11 @@
  * that timeout it reclaims, so that it depends on no other task, not on kswapd
  * either.
  *
- * Example: 16 tasks write to files, and the zone is 32 pages below its watermark.
- * Without the wait all 16 reclaim 32 pages each. With it, the first one reclaims and
- * 15 sleep. Its 32 pages lift the zone to the watermark. Then kswapd frees 10 more,
- * and these wake the first 10 sleepers for one page each.
+ * Example: 16 tasks write to files, and the zone is below its watermark. Each
+ * reclaims 32 pages, and six of them find that the others have taken these. Upstream
+ * has the six reclaim again. With the wait they sleep, and so do tasks that enter the
+ * slow path from then on. When kswapd has lifted the zone 4 pages above the watermark,
+ * the first 4 sleepers are woken for one page each.
  *
  * Waiters
  *
@@ -83,9 +84,8 @@
  *	autoremove_wake_function(), and finish_wait() takes the queue's lock or has
  *	seen the entry removed. So the waiter does not return earlier.
  *
- *	A woken task that was killed, or that goes on to reclaim, offers the zone
- *	to the next waiter (watermark_release()). So does a task that lowers a
- *	watermark or its boost.
+ *	A woken task that was killed offers the zone to the next waiter
+ *	(watermark_release()). So does a task that lowers a watermark or its boost.
  *
  *	The timeout covers the rest: memory that becomes usable without being freed
  *	(a lower vm.lowmem_reserve_ratio, pageblocks that are no longer isolated or
@@ -600,7 +600,8 @@ static enum watermark_outcome watermark_wait_on(struct watermark_waiter *waiter,
  * A task in a file system's transaction, or one that must not enter the file system
  * or do I/O, may hold locks that others need to clean pages. The page of a buffered
  * write is allocated without __GFP_FS in some file systems, but before the
- * transaction and with the lock of its inode alone.
+ * transaction, with the lock of its inode and, in some, of earlier pages of the same
+ * write. A flusher that needs those sleeps for the timeout at most.
  */
 static bool watermark_in_transaction(gfp_t gfp_mask)
 {
