@@ -419,13 +419,14 @@ static void watermark_hand_over(struct watermark_queue *queue)
  * @ac: of the allocation
  *
  * Context: the slow path of the page allocator.
- * Return: the queue, for watermark_reclaim_end(); NULL before there are queues.
+ * Return: the queue, for watermark_reclaim_end(); NULL if the wait is off.
  */
 struct watermark_queue *watermark_reclaim_begin(const struct alloc_context *ac)
 {
 	struct watermark_queue *queue = watermark_queues;
 
-	if (!queue)
+	/* Not counted while the wait is off: then waiters reclaim for themselves. */
+	if (!queue || !watermark_wait_enabled())
 		return NULL;
 	queue += zonelist_node_idx(ac->preferred_zoneref);
 	atomic_inc(&queue->reclaimers);

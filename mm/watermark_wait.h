@@ -109,11 +109,6 @@ static inline void watermark_wait_turn(gfp_t gfp_mask, unsigned int order,
 
 #else /* CONFIG_WATERMARK_WAIT */
 
-static inline bool watermark_wait_enabled(void)
-{
-	return false;
-}
-
 static inline unsigned long watermark_offer(struct zone *zone)
 {
 	return 0;

@@ -26,7 +26,6 @@ from pathlib import Path
 
 STAT = "memory.dirty_stat"
 NO_FILES = 2
-ABSENT = (FileNotFoundError, NotADirectoryError, PermissionError, OSError)
 BOLD, RED, YELLOW, PLAIN, CLEAR = "\033[1m", "\033[31m", "\033[33m", "\033[0m", "\033[H\033[2J"
 SETTINGS = (
     "memory.dirty_limit_in_bytes",
@@ -75,7 +74,7 @@ class Row:
 def read(path: Path) -> str | None:
     try:
         return path.read_text(encoding="ascii").strip()
-    except ABSENT:
+    except OSError:
         return None
 
 
@@ -133,7 +132,7 @@ def below(top: Path) -> Iterator[Path]:
     yield top
     try:
         children = sorted(entry.path for entry in os.scandir(top) if entry.is_dir())
-    except ABSENT:
+    except OSError:
         return
     for child in children:
         yield from below(Path(child))
