@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests for dirty limits: sums that forget, batches, marks, peaks, and folios
- * on their way.
+ * KUnit tests for dirty limits: sums that decay, batches, marks, peaks, and folios
+ * in flight.
  *
  * Included by mm/memcg_dirty.c.
  */
