@@ -13,27 +13,20 @@
  * lruvec's file pages, in percent, that is protected as active. By default
  * there is no ratio: the kernel's own rules apply, and a static key is off.
  *
+ * An example: a cgroup has 100000 file pages on a node.
  *
- *		Classic LRU
+ *	ratio	protected
  *
- * Reclaim deactivates active file folios while more of the lruvec's file pages
- * are active than the ratio protects, and only then. The kernel's own rule also
- * deactivates upon refaults, at any size of the lists. With a ratio, a refault
- * activates its folio, which displaces the oldest folio of the active list.
- * While fewer pages are active than the ratio protects, a folio that is read
- * again is activated if no more pages were evicted in between than the lruvec
- * has file pages, even if that is more than are active. Both counts are those
- * of the folio's own cgroup. The kernel's own rule takes those of the cgroup
- * whose limit causes the reclaim. So a cgroup has its ratio in global reclaim,
- * too.
+ *	  -1	those of the kernel's own rule, on the classic LRU 50000
+ *	   0	    0
+ *	  25	25000
+ *	  75	75000
+ *	 100	98438: one page in 64, but 32 at least, is left to reclaim
  *
- * Reclaim scans both lists in proportion to their sizes. With a ratio below the
- * kernel's own share, it would deactivate fewer pages than can become active
- * meanwhile, so it scans as many active pages as inactive ones. With a ratio
- * above that share, the inactive list is shorter than without a ratio. Reclaim
- * would scan less of it, up to a priority that takes anonymous memory as well,
- * so it scans the list as if it were as long as without a ratio. At any ratio a
- * few pages are not protected, so that reclaim has pages to scan.
+ * On the classic LRU these are the pages of the active list, and reclaim
+ * deactivates the pages above the ratio. On the multi-gen LRU they are those of
+ * the two youngest generations, and the eviction decides by the ratio whether a
+ * page that was used again moves there. See the comments at the two parts.
  *
  * A ratio only chooses between file pages. How much anonymous memory is
  * reclaimed follows from the refaults of file pages, the length of their
@@ -42,49 +35,6 @@
  * active above the kernel's own share count as inactive, and while a ratio
  * protects less than that share, all refaults of file pages count as caused by
  * it.
- *
- *
- *		Multi-gen LRU
- *
- * The two youngest generations, which the statistics call active, are
- * protected. The aging moves mapped folios there, and is unchanged. Folios that
- * are read through file descriptors stay in the oldest generation until the
- * eviction scans them and decides whether they move up. This decision goes by
- * the ratio:
- *
- *   - A file folio that was used again since it got to the oldest generation
- *     moves to the second youngest, as long as there is room below the ratio.
- *     The kernel's own rule compares the refaults of tiers, which do not matter
- *     here.
- *
- *   - Without room, it competes with the tail of the second youngest
- *     generation. If the tail was not used since it got there, it is evicted in
- *     place of the newcomer. If it was used, it moves to the head of its list,
- *     and the newcomer is evicted. So a stale working set gives way at the pace
- *     at which a new one shows up, a working set that is larger than the ratio
- *     does not evict itself, and reclaim gets one of every two folios that it
- *     scans.
- *
- *   - Above the ratio, because it was lowered or because file pages became
- *     fewer, the tail of the second youngest generation moves back to the
- *     oldest. A folio that was used meanwhile may move up again.
- *
- *   - With four generations, the eviction would not scan the second oldest as
- *     long as use-once data arrives in the oldest, and its folios would be
- *     protected, too. So they move to the oldest, and keep note of their use.
- *
- *   - The aging moves whole generations, and starts when the oldest holds too
- *     little. It does not start because of pages that the ratio protects. When
- *     the eviction has left only protected pages, the tail of the second
- *     youngest generation moves to the oldest, rather than all of it at once.
- *
- * A large stream makes a generation pass so fast that most working sets are not
- * used twice within it. Their refaults show the second use. As on the classic
- * LRU, a shadow entry has the number of pages evicted so far, in place of the
- * generation. A folio that is read again counts as used again if no more pages
- * were evicted in between than the lruvec has file pages. Entries from before
- * the ratio was set or unset, or from before lru_gen was switched, are read as
- * a wrong time. Each of them spoils one decision.
  *
  * All decisions depend on the current state of the lists, so there is nothing
  * to convert when a ratio changes, or when lru_gen does.
@@ -326,7 +276,28 @@ static unsigned long active_ratio_target(struct lruvec *lruvec,
 		active_ratio_protected(file, ratio);
 }
 
-/* Classic LRU */
+/*
+ * Classic LRU
+ *
+ * Reclaim deactivates active file folios while more of the lruvec's file pages
+ * are active than the ratio protects, and only then. The kernel's own rule also
+ * deactivates upon refaults, at any size of the lists. With a ratio, a refault
+ * activates its folio, which displaces the oldest folio of the active list.
+ * While fewer pages are active than the ratio protects, a folio that is read
+ * again is activated if no more pages were evicted in between than the lruvec
+ * has file pages, even if that is more than are active. Both counts are those
+ * of the folio's own cgroup. The kernel's own rule takes those of the cgroup
+ * whose limit causes the reclaim. So a cgroup has its ratio in global reclaim,
+ * too.
+ *
+ * Reclaim scans both lists in proportion to their sizes. With a ratio below the
+ * kernel's own share, it would deactivate fewer pages than can become active
+ * meanwhile, so it scans as many active pages as inactive ones. With a ratio
+ * above that share, the inactive list is shorter than without a ratio. Reclaim
+ * would scan less of it, up to a priority that takes anonymous memory as well,
+ * so it scans the list as if it were as long as without a ratio. At any ratio a
+ * few pages are not protected, so that reclaim has pages to scan.
+ */
 
 /* The exact size of this one list, unlike the statistics. Not for lru_gen. */
 static unsigned long active_ratio_lru_size(struct lruvec *lruvec,
@@ -577,7 +548,47 @@ unsigned long __active_ratio_reach(struct lruvec *lruvec,
 	return max(otherwise, file);
 }
 
-/* Multi-gen LRU */
+/*
+ * Multi-gen LRU
+ *
+ * The two youngest generations, which the statistics call active, are
+ * protected. The aging moves mapped folios there, and is unchanged. Folios that
+ * are read through file descriptors stay in the oldest generation until the
+ * eviction scans them and decides whether they move up. This decision goes by
+ * the ratio:
+ *
+ * - A file folio that was used again since it got to the oldest generation
+ *   moves to the second youngest, as long as there is room below the ratio. The
+ *   kernel's own rule compares the refaults of tiers, which do not matter here.
+ *
+ * - Without room, it competes with the tail of the second youngest generation.
+ *   If the tail was not used since it got there, it is evicted in place of the
+ *   newcomer. If it was used, it moves to the head of its list, and the
+ *   newcomer is evicted. So a stale working set gives way at the pace at which
+ *   a new one shows up, a working set that is larger than the ratio does not
+ *   evict itself, and reclaim gets one of every two folios that it scans.
+ *
+ * - Above the ratio, because it was lowered or because file pages became fewer,
+ *   the tail of the second youngest generation moves back to the oldest. A
+ *   folio that was used meanwhile may move up again.
+ *
+ * - With four generations, the eviction would not scan the second oldest as
+ *   long as use-once data arrives in the oldest, and its folios would be
+ *   protected, too. So they move to the oldest, and keep note of their use.
+ *
+ * - The aging moves whole generations, and starts when the oldest holds too
+ *   little. It does not start because of pages that the ratio protects. When
+ *   the eviction has left only protected pages, the tail of the second youngest
+ *   generation moves to the oldest, rather than all of it at once.
+ *
+ * A large stream makes a generation pass so fast that most working sets are not
+ * used twice within it. Their refaults show the second use. As on the classic
+ * LRU, a shadow entry has the number of pages evicted so far, in place of the
+ * generation. A folio that is read again counts as used again if no more pages
+ * were evicted in between than the lruvec has file pages. Entries from before
+ * the ratio was set or unset, or from before lru_gen was switched, are read as
+ * a wrong time. Each of them spoils one decision.
+ */
 
 #ifdef CONFIG_LRU_GEN
 

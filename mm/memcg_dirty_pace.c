@@ -5,32 +5,34 @@
  * A flusher submits all that it may write, and a disk serves requests nearly in
  * their order. So the pages of a noisy cgroup wait in the disk's queue rather
  * than in memory, and every request of the others waits behind them: 40 MiB are
- * 1.3 s of a disk of 30 MB/s. An fsync() on a journaling filesystem waits there
- * several times: for its own data, for data that the commit has to wait for, and
- * for the commit. An overwrite waits there for the commit that its inode is in.
+ * 1.4 s of a disk of 30 MB/s. An fsync() on a journaling filesystem waits there
+ * several times: for its own data, for data that the commit has to wait for,
+ * and for the commit. An overwrite waits there for the commit that its inode is
+ * in.
  *
- * The flusher of a cgroup with a dirty limit keeps no more in the queue than the
- * disk needs to stay busy: about MEMCG_DIRTY_PACE_MS of the flusher's own recent
- * rate. It writes as much at once, and before the next chunk it waits until it
- * has no more than that under writeback. The rest of the cgroup's pages stay
- * dirty; they count for its limit as before.
+ * The flusher of a cgroup with a dirty limit keeps no more in the queue than
+ * the disk needs to stay busy: about MEMCG_DIRTY_PACE_MS of the flusher's own
+ * recent rate. It writes as much at once, and before the next chunk it waits
+ * until it has no more than that under writeback. The rest of the cgroup's
+ * pages stay dirty; they count for its limit as before.
  *
  *	limit 40 MiB		  cgroup's dirty pages		disk's queue
  *
  *	not paced		  [ ]				[################]
  *	paced, at 30 MB/s	  [##############]		[##]  1 to 2 MiB
  *
- * The constant part of the bound lets a new flusher grow: with a bound that only
- * follows the rate, flushers that share a disk could keep any ratio of rates, as
- * each gets what it has in the queue. It also is the smallest chunk.
+ * The constant part of the bound lets a new flusher grow: with a bound that
+ * only follows the rate, flushers that share a disk could keep any ratio of
+ * rates, as each gets what it has in the queue. It also is the smallest chunk.
  *
  * Beside a flusher without a limit that fills the queue, pacing would help
  * nothing and take the limited cgroup's part of the disk. Such a flusher notes
  * the time in its bdi, and for a second the others are not paced.
  *
- * The flusher waits for a second at most, with an inode locked for writeback, and
- * then writes the smallest chunk. Writes for data integrity (sync(), fsync()) are
- * not paced, and work that is queued for the flusher, such as sync(), ends its wait.
+ * The flusher waits for a second at most, with an inode locked for writeback,
+ * and then writes the smallest chunk. Writes for data integrity (sync(),
+ * fsync()) are not paced, and work that is queued for the flusher, such as
+ * sync(), ends its wait.
  */
 
 #include <linux/backing-dev.h>

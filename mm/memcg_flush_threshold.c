@@ -9,34 +9,6 @@
  * 1 MiB as well as for one of 100 GiB. This file gives each cgroup a threshold
  * of its own, and "auto" derives it from the size of the cgroup.
  *
- * Pending updates
- *
- *	An update of a statistic counts the pages that it changes, in the cgroup
- *	and in all its ancestors, in the stats_updates of its own CPU. When
- *	stats_updates reaches MEMCG_CHARGE_BATCH, upstream moves it to a count
- *	that all CPUs share, unless that count is high enough for a flush
- *	already. A flush resets the shared count once per CPU, and loses the
- *	updates that other CPUs have added meanwhile. For upstream's threshold,
- *	these two losses do not matter. For a smaller or a larger one, they do.
- *
- *	So a CPU that moves stats_updates also adds it to ->folded, a sum that
- *	is never reset. A flush of the CPU's share stores in ->flushed how many
- *	updates it includes, less those that it clears from stats_updates. The
- *	pending updates of a CPU are
- *
- *		->folded + stats_updates - ->flushed
- *
- *	which includes those that upstream leaves in stats_updates. The reader
- *	adds this up over all CPUs that have been online since boot. An updater
- *	needs one more addition per MEMCG_CHARGE_BATCH updates.
- *
- *	Some versions of upstream stop counting at the first cgroup on the way
- *	up that is due for a flush by upstream's rule, as the rule needs no
- *	higher count. While there is a threshold, memcg_flush_counting() keeps
- *	them counting. Therefore, when the first threshold is set, the number of
- *	pending updates is not known: everything is flushed, and until that is
- *	done, all readers flush (memcg_flush_uncounted).
- *
  * The bound of "auto"
  *
  *	No update changes an entry of memory.stat by more pages than it counts.
@@ -47,64 +19,26 @@
  *		P <= max((S - P) / MEMCG_FLUSH_AUTO_SHARE, MEMCG_FLUSH_AUTO_MIN)
  *
  *	the error is 1 % of the cgroup's memory at most, or 16 pages, whichever
- *	is more, on any number of CPUs. Updates that run while the reader adds
- *	up the pending ones may or may not be included.
- *
- *	If P is larger, the error may still be small: updates cancel out, and
- *	many are events. In a cgroup without descendants, the error of an entry
- *	is the sum of the unflushed changes on each CPU (memcg_unflushed()). The
- *	reader computes it entry by entry, and applies the same rule to it. In a
- *	cgroup with descendants, a flush may have taken a change from a child
- *	and not yet added it to the parent. To check a whole subtree, the reader
- *	would need the lock that it is to avoid.
+ *	is more, on any number of CPUs: 16 of 256 pages, 253 of 25600. Updates
+ *	that run while the reader adds up the pending ones may or may not be
+ *	included. If P is larger, the error may still be small, and the reader
+ *	may compute it: see memcg_flush_auto_needed().
  *
  * Ordering
  *
- *	An update changes the statistic first, and counts after that. A flush
- *	reads the counts first (memcg_flush_begin()), then the statistics, and
- *	publishes the result last (memcg_flush_end()). So an update that a flush
- *	misses is pending after it. If an update and a flush race while
- *	stats_updates is folded or cleared, the number of pending updates is too
- *	high by less than a batch until that CPU's share of the cgroup is flushed
- *	again, which takes another update there. Then a reader may flush
- *	in vain, but it does not miss an update. On CPUs that make stores
- *	visible out of order, an update can be counted a moment before its
- *	statistic changes: the update path has no barrier for that.
+ *	an update on a CPU		a flush of that CPU's share
  *
- *	Some versions of upstream add to stats_updates with interrupts enabled
- *	where rmap counts mapped pages. An interrupt that counts for the same
- *	cgroup during the addition loses up to a batch of updates there. Such an
- *	interrupt ends writeback. It is rare, and the periodic flush corrects
- *	the count. Other versions protect the addition without disabling
- *	interrupts: an interrupt during folding folds the same updates again,
- *	and too many are pending until the next flush. In an NMI, some versions
- *	change statistics of kernel memory without counting updates.
+ *	its statistic += 10		begun = folded + stats_updates
+ *	its stats_updates += 10		(full barrier)
+ *					adds up the statistics
+ *					flushed = begun, less stats_updates,
+ *					which it clears
  *
- * Flushing a subtree
- *
- *	A flush visits one CPU after the other, and on each CPU the children
- *	before their parent. The update of a child that has been flushed already
- *	is counted in the parent, but its statistic is still in the child:
- *
- *	flush of a CPU's share			update of the child on that CPU
- *
- *	parent and child: memcg_flush_begin_cpu()
- *	child's statistics go to the parent
- *						child's statistic += 10
- *						child's updates += 10
- *						parent's updates += 10
- *	parent's statistics are added up
- *
- *	So the first descendant that is flushed reads the counts of all its
- *	ancestors too, and the 10 pages are pending in both. The cgroup that the
- *	flush was called for comes last. It clears ->has_begun in the cgroups
- *	above it, which are not flushed.
- *
- *	The bound does not cover one case. cgroup core lists the cgroups of a CPU
- *	before the first memcg_flush_begin(). A descendant that is not on that
- *	list may change before its ancestor's counts are read: then the ancestor's
- *	flush includes the count, but not the statistic, until the descendant's next
- *	flush, two seconds later at most.
+ *	The pending updates are folded + stats_updates - flushed. An update that
+ *	a flush misses has not been counted in "begun", so it is pending after
+ *	the flush. On CPUs that make stores visible out of order, an update can
+ *	be counted a moment before its statistic changes: the update path has no
+ *	barrier for that.
  *
  * Yosry Ahmed posted thresholds per memory cgroup in 2023. A reviewer asked how
  * users should know the right number. "auto" needs no number.
@@ -154,7 +88,42 @@ static bool memcg_flush_uncounted;
 
 static int sysctl_memcg_stat_flush_threshold = MEMCG_FLUSH_BASE;
 
-/* Counting */
+/*
+ * Counting
+ *
+ * An update of a statistic counts the pages that it changes, in the cgroup and
+ * in all its ancestors, in the stats_updates of its own CPU. When stats_updates
+ * reaches MEMCG_CHARGE_BATCH, upstream moves it to a count that all CPUs share,
+ * unless that count is high enough for a flush already. A flush resets the
+ * shared count once per CPU, and loses the updates that other CPUs have added
+ * meanwhile. For upstream's threshold, these two losses do not matter. For a
+ * smaller or a larger one, they do.
+ *
+ * So a CPU that moves stats_updates also adds it to ->folded, a sum that is
+ * never reset. A flush of the CPU's share stores in ->flushed how many updates
+ * it includes, less those that it clears from stats_updates. The pending
+ * updates of a CPU are
+ *
+ *	->folded + stats_updates - ->flushed
+ *
+ * which includes those that upstream leaves in stats_updates. The reader adds
+ * this up over all CPUs that have been online since boot. An updater needs one
+ * more addition per MEMCG_CHARGE_BATCH updates.
+ *
+ * If an update and a flush race while stats_updates is folded or cleared, the
+ * number of pending updates is too high by less than a batch until that CPU's
+ * share of the cgroup is flushed again, which takes another update there. Then
+ * a reader may flush in vain, but it does not miss an update.
+ *
+ * Some versions of upstream add to stats_updates with interrupts enabled where
+ * rmap counts mapped pages. An interrupt that counts for the same cgroup during
+ * the addition loses up to a batch of updates there. Such an interrupt ends
+ * writeback. It is rare, and the periodic flush corrects the count. Other
+ * versions protect the addition without disabling interrupts: an interrupt
+ * during folding folds the same updates again, and too many are pending until
+ * the next flush. In an NMI, some versions change statistics of kernel memory
+ * without counting updates.
+ */
 
 static void memcg_flush_begin_cpu(struct memcg_flush_percpu *percpu,
 				  const unsigned long *updates)
@@ -173,14 +142,41 @@ static void memcg_flush_begin_cpu(struct memcg_flush_percpu *percpu,
 	smp_mb();
 }
 
+/*
+ * Flushing a subtree
+ *
+ * A flush visits one CPU after the other, and on each CPU the children before
+ * their parent. The update of a child that has been flushed already is counted
+ * in the parent, but its statistic is still in the child:
+ *
+ *	flush of a CPU's share			update of the child on that CPU
+ *
+ *	parent and child: memcg_flush_begin_cpu()
+ *	child's statistics go to the parent
+ *						child's statistic += 10
+ *						child's updates += 10
+ *						parent's updates += 10
+ *	parent's statistics are added up
+ *
+ * So the first descendant that is flushed reads the counts of all its ancestors
+ * too, and the 10 pages are pending in both. The cgroup that the flush was
+ * called for comes last. It clears ->has_begun in the cgroups above it, which
+ * are not flushed.
+ *
+ * The bound does not cover one case. cgroup core lists the cgroups of a CPU
+ * before the first memcg_flush_begin(). A descendant that is not on that list
+ * may change before its ancestor's counts are read: then the ancestor's flush
+ * includes the count, but not the statistic, until the descendant's next flush,
+ * two seconds later at most.
+ */
+
 /**
  * memcg_flush_begin - record the updates that a flush is certain to include
  * @memcg: the memory cgroup
  * @cpu: the CPU
  * @last: this cgroup is the last one of the flush on this CPU
  *
- * Does the same for the ancestors, which are flushed later: see "Flushing a
- * subtree" at the top.
+ * Does the same for the ancestors, which are flushed later: see above.
  *
  * Context: the rstat lock is held, before the statistics are read.
  */
@@ -337,9 +333,13 @@ static bool memcg_flush_auto_exceeded(struct mem_cgroup *memcg)
 }
 
 /*
- * Many updates may be pending and cancel out: memory comes and goes. A reader
- * checks the statistics themselves if the cgroup has no descendants whose
- * statistics are yet to be added to its own, and if no flush is running.
+ * Many updates may be pending and cancel out, since memory comes and goes, and
+ * many are events. In a cgroup without descendants, the error of an entry is
+ * the sum of the unflushed changes on each CPU (memcg_unflushed()). The reader
+ * computes it entry by entry, and applies the rule of "auto" to it. In a cgroup
+ * with descendants, a flush may have taken a change from a child and not yet
+ * added it to the parent. To check a whole subtree, the reader would need the
+ * lock that it is to avoid. Nor does it check while a flush is running.
  */
 static bool memcg_flush_auto_needed(struct mem_cgroup *memcg)
 {
@@ -388,7 +388,16 @@ void memcg_flush_note(bool flush)
 
 /* Settings */
 
-/* Account a threshold. From the first one on, all updates are counted. */
+/*
+ * Account a threshold. From the first one on, all updates are counted.
+ *
+ * Some versions of upstream stop counting at the first cgroup on the way up
+ * that is due for a flush by upstream's rule, as the rule needs no higher
+ * count. While there is a threshold, memcg_flush_counting() keeps them
+ * counting. Therefore, when the first threshold is set, the number of pending
+ * updates is not known: everything is flushed, and until that is done, all
+ * readers flush (memcg_flush_uncounted).
+ */
 static void memcg_flush_use(void)
 {
 	bool first = !static_key_enabled(&memcg_flush_threshold_key);

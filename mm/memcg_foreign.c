@@ -12,38 +12,30 @@
  *   removed predecessor, and nothing starts writeback there.
  *
  * balance_dirty_pages() would then pause the memcg until the pages are old
- * enough for the periodic flusher.  So each memcg records the wbs that have
- * dirty pages of it and are not its own: foreign, dying, or that of the root
- * cgroup.  mem_cgroup_track_foreign_dirty() makes a record when a page becomes
- * dirty, and mem_cgroup_flush_foreign() starts writeback on the recorded wbs
- * when balance_dirty_pages() is about to pause a task of the memcg.
+ * enough for the periodic flusher, 30 s by default.  So each memcg records up
+ * to 32 wbs that have dirty pages of it and are not its own: foreign, dying, or
+ * that of the root cgroup.
  *
- * References
+ *	a page becomes dirty			a task is to be paused
  *
- *	A record holds references to its wb and bdi.  cgwb_kill() takes the wb
- *	of a removed memcg out of all indexes, but the wb works until its last
- *	reference is put: that of a record is the way to it.
+ *	mem_cgroup_track_foreign_dirty()	mem_cgroup_flush_foreign()
+ *		|					|
+ *		v					v
+ *	the memcg's records of wbs  -------->	start their flushers
  *
- *	A wb pins its memcg and blkcg.  Two memcgs that write each other's files
- *	would pin each other for ever, so a record ends:
- *	- dirty_expire_interval after it was last used: the flusher has begun
- *	  to write by then without being asked;
- *	- when its memcg goes offline.  From then on the parent takes the records
- *	  of pages that are still charged to the memcg;
- *	- when its wb is dying and has nothing left to write;
- *	- when its bdi is unregistered;
- *	- when MEMCG_FOREIGN_MAX others were used later.
+ * A record holds references to its wb and bdi.  cgwb_kill() takes the wb of a
+ * removed memcg out of all indexes, but the wb works until its last reference
+ * is put: that of a record is the way to it.  Since a wb pins its memcg and
+ * blkcg, two memcgs that write each other's files would pin each other for
+ * ever.  So a record ends:
  *
- * Locking
- *
- *	Records fill the first @nr places of an array that exists until the memcg
- *	is freed.  memcg_foreign->lock protects additions and removals.  It nests
- *	inside the i_pages lock and is taken with interrupts off; no other lock
- *	of mm or writeback is taken under it.  A page that is dirtied through a
- *	recorded wb takes no lock and writes to the record once in a second, or
- *	after a flush.  Such a reader may find a place that a removal has just
- *	given to another wb.  Then the other record lives a little longer, or the
- *	next page finds the right one.
+ * - dirty_expire_interval after it was last used: the flusher has begun to
+ *   write by then without being asked;
+ * - when its memcg goes offline.  From then on the parent takes the records of
+ *   pages that are still charged to the memcg;
+ * - when its wb is dying and has nothing left to write;
+ * - when its bdi is unregistered;
+ * - when MEMCG_FOREIGN_MAX others were used later.
  */
 #include <linux/backing-dev.h>
 #include <linux/memcontrol.h>
@@ -57,6 +49,18 @@
 #define MEMCG_FOREIGN_PERIOD	(2 * HZ)
 #define MEMCG_FOREIGN_EXACT	HZ
 
+/*
+ * Locking
+ *
+ * Records fill the first @nr places of an array that exists until the memcg is
+ * freed.  memcg_foreign->lock protects additions and removals.  It nests inside
+ * the i_pages lock and is taken with interrupts off; no other lock of mm or
+ * writeback is taken under it.  A page that is dirtied through a recorded wb
+ * takes no lock and writes to the record once in a second, or after a flush.
+ * Such a reader may find a place that a removal has just given to another wb.
+ * Then the other record lives a little longer, or the next page finds the right
+ * one.
+ */
 struct memcg_foreign_wb {
 	struct bdi_writeback	*wb;
 	unsigned long		at;		/* jiffies of the last use */
@@ -296,8 +300,8 @@ static void memcg_foreign_retry(struct memcg_foreign *foreign,
  * mem_cgroup_flush_foreign - start writeback on the foreign wbs of a memcg
  * @wb: bdi_writeback of the memcg that has too many dirty pages
  *
- * Each wb through which the memcg has dirtied pages since the last flush of that
- * wb is asked to write all that it has dirty.
+ * Each wb through which the memcg has dirtied pages since the last flush of
+ * that wb is asked to write all that it has dirty.
  *
  * Context: Process context with interrupts on.  Does not wait for writeback.
  */
@@ -354,8 +358,8 @@ static void memcg_foreign_drop(struct memcg_foreign *foreign)
 
 /*
  * No balance_dirty_pages() watches the pages of a dying wb, and its inodes move
- * to the memcg that dirties them when they are written.  So do not leave them to
- * dirty_expire_interval.
+ * to the memcg that dirties them when they are written.  So do not leave them
+ * to dirty_expire_interval.
  */
 static void memcg_foreign_flush_dying(struct memcg_foreign *foreign)
 {

@@ -2,10 +2,10 @@
 /*
  * Fresh counts of a memory cgroup's dirty pages for balance_dirty_pages()
  *
- * balance_dirty_pages() holds the writers of a memory cgroup to the cgroup's share
- * of vm.dirty_ratio. It counts the dirty pages by the cgroup's statistics, which
- * are flushed every 2 s, or when the cgroup reclaims. In between, the count may
- * be wrong in both directions:
+ * balance_dirty_pages() holds the writers of a memory cgroup to the cgroup's
+ * share of vm.dirty_ratio. It counts the dirty pages by the cgroup's
+ * statistics, which are flushed every 2 s, or when the cgroup reclaims. In
+ * between, the count may be wrong in both directions:
  *
  *	too low		The writer is not paused, and fills the cgroup with dirty
  *			pages up to memory.max. Reclaim finds no page to free.
@@ -15,17 +15,17 @@
  * So the statistics of the cgroup are flushed
  *
  *	- before a writer is paused, and during the pauses, and
- *	- if the writer is not to be paused, but the counters of its flusher, which
- *	  need no flush, say that more pages are dirty than that allows.
+ *	- if the writer is not to be paused, but the counters of its flusher,
+ *	  which need no flush, say that more pages are dirty than that allows.
  *
- * The decision follows from the statistics alone: a flusher also counts pages of its
- * inodes that are charged to other cgroups.
+ * The decision follows from the statistics alone: a flusher also counts pages
+ * of its inodes that are charged to other cgroups.
  *
- * A flush takes a lock, that of all cgroups on some bases, and time that grows with
- * the number of CPUs. So there is at most one for each cgroup in an interval: 4 ms
- * where the count is too low, since much may be written in a short time, and 50 ms
- * where it may be too high. A check reads the statistics once more at most: they
- * may stay low, where the flusher has pages of others.
+ * A flush takes a lock, that of all cgroups on some kernels, and time that
+ * grows with the number of CPUs. So there is at most one for each cgroup in an
+ * interval: 4 ms where the count is too low, since much may be written in a
+ * short time, and 50 ms where it may be too high. A check reads the statistics
+ * once more at most: they may stay low, where the flusher has pages of others.
  */
 
 #include <linux/atomic.h>

@@ -3,12 +3,19 @@
  * Tasks that sleep until a memory cgroup is below memory.high again
  *
  * A task that takes a cgroup above memory.high sleeps on its way to user space,
- * for a penalty that grows with the square of the excess, up to 2 s. The penalty
- * is there to slow down the growth. Once others have freed memory there is no
- * excess, and the task sleeps for nothing.
+ * or in the charge if that is its 65th page, for a penalty that grows with the
+ * square of the excess, up to 2 s. The penalty is there to slow down the growth.
+ * Once others have freed memory there is no excess, and the task sleeps for
+ * nothing.
  *
  * So the task sleeps on a queue of mm/memcg_wait.c, with the penalty as its
- * timeout, until no level of the hierarchy is above its memory.high.
+ * timeout, until no level of the hierarchy is above its memory.high. An example
+ * with memory.high=100M:
+ *
+ *	  0 ms	a task charges 64 pages, usage is 110M: its penalty is 639 ms
+ *	 50 ms	another task frees 8M. Usage is 102M: the sleep goes on
+ *	 60 ms	another one frees 4M. Usage is 98M, and the uncharge wakes it
+ *		upstream: the sleep goes on until 639 ms
  *
  * A task that then takes the cgroup above memory.high again pays again: the
  * penalty follows from the excess, and no task goes on while there is one.

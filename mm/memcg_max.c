@@ -2,17 +2,20 @@
 /*
  * Charges that wait for writeback before the OOM killer is called
  *
- * A task that charges a page to a cgroup at memory.max reclaims there. Reclaim does
- * not wait for pages that are dirty or under writeback, but leaves them for later.
- * If all file pages are, it frees none, and after 16 attempts, which may be over
- * within milliseconds, the OOM killer is called. A while later the disk has written
- * them.
+ * A task that charges a page to a cgroup at memory.max reclaims there. Reclaim
+ * does not wait for pages that are dirty or under writeback, but leaves them
+ * for later. If all file pages are, it frees none, and after 16 attempts, which
+ * may be over within milliseconds, the OOM killer is called. A while later the
+ * disk has written them.
  *
- * So a charge for which reclaim has freed nothing sleeps until the cgroup at the
- * limit, with its descendants, has had a batch of pages written. It wakes the
- * flushers first if fewer pages are under writeback. Then it makes the next
- * of its 16 attempts: their number is as without. A charge sleeps for 2 s at most
- * in all, so that a disk that does not write gets it to the OOM killer after all.
+ * So a charge for which reclaim has freed nothing sleeps until the cgroup at
+ * the limit, with its descendants, has had a batch of pages written. It wakes
+ * the flushers first if fewer pages are under writeback. Then it makes the next
+ * of its 16 attempts: their number is as without. A charge sleeps for 2 s at
+ * most in all, so that a disk that does not write gets it to the OOM killer
+ * after all. An example: memory.max=24M, 6000 pages dirty, a disk of 20 MB/s. A
+ * charge waits for 32 of them. The disk writes these in 7 ms, so all 16
+ * attempts take about 105 ms.
  *
  *	task				end of writeback
  *
@@ -21,32 +24,16 @@
  *	pages = NR_WRITEBACK + dirty	if (memcg_max_nr_waiters)
  *	if (pages) sleep			needed -= nr, wake at 0
  *
- * Pages wake the first waiter that they suffice for, in the order in which the tasks
- * came; those that it does not need count for the next. So there is one wake-up for
- * each batch. A waiter whose pages are not written, because they were truncated, or
- * because those before it took the last ones, counts the rest every 100 ms. So
- * does one whose wake-up was lost: the end of writeback has no barrier between the
- * two steps above, which every page would pay for.
+ * Pages wake the first waiter that they suffice for, in the order in which the
+ * tasks came; those that it does not need count for the next. So there is one
+ * wake-up for each batch. A waiter whose pages are not written, because they
+ * were truncated, or because those before it took the last ones, counts the
+ * rest every 100 ms. So does one whose wake-up was lost: the end of writeback
+ * has no barrier between the two steps above, which every page would pay for.
  *
- * Room below memory.max, by an uncharge or a higher limit, ends the sleep as well:
- * see mm/memcg_wait.c.
- *
- * Why this cannot deadlock
- *
- *	The task may hold locks: that of the inode it writes to, mmap_lock, or in
- *	the case of GFP_NOFS those of a file system. A flusher may need these, and
- *	the pages that are waited for may belong to a file system whose server is
- *	a process in the same cgroup. So
- *
- *	- all sleeps have a bound, 2 s, or 100 ms without __GFP_FS;
- *	- a task in a transaction, or in a scope of memalloc_nofs_save() or
- *	  memalloc_noio_save(), or with PR_SET_IO_FLUSHER, as a server of FUSE
- *	  should have it, does not sleep, and neither does a kernel thread;
- *	- a task that dies does not sleep, and a fatal signal ends the sleep. A task
- *	  that the OOM killer has chosen is never waited for here: the reaper frees
- *	  its memory, and the uncharge wakes the waiters.
- *
- * On cgroup v1, reclaim itself waits for folios under writeback.
+ * Room below memory.max, by an uncharge or a higher limit, ends the sleep as
+ * well: see mm/memcg_wait.c. On cgroup v1, reclaim itself waits for folios
+ * under writeback, and charges do not.
  */
 
 #include <linux/atomic.h>
@@ -93,6 +80,23 @@ struct memcg_max_waiter {
 	struct memcg_waiter waiter;
 	long needed;
 };
+
+/*
+ * Why this cannot deadlock
+ *
+ * The task may hold locks: that of the inode it writes to, mmap_lock, or in the
+ * case of GFP_NOFS those of a file system. A flusher may need these, and the
+ * pages that are waited for may belong to a file system whose server is a
+ * process in the same cgroup. So
+ *
+ * - all sleeps have a bound, 2 s, or 100 ms without __GFP_FS;
+ * - a task in a transaction, or in a scope of memalloc_nofs_save() or
+ *   memalloc_noio_save(), or with PR_SET_IO_FLUSHER, as a server of FUSE should
+ *   have it, does not sleep, and neither does a kernel thread;
+ * - a task that dies does not sleep, and a fatal signal ends the sleep. A task
+ *   that the OOM killer has chosen is never waited for here: the reaper frees
+ *   its memory, and the uncharge wakes the waiters.
+ */
 
 /* Larger folios have smaller ones to fall back to. */
 static bool memcg_max_may_wait(unsigned int nr_pages)
@@ -159,7 +163,7 @@ static void memcg_max_wake(struct mem_cgroup *level, long nr)
 	struct memcg_wait_event event = { .written = level, .nr_written = nr };
 	wait_queue_head_t *queue = memcg_wait_queue(level);
 
-	/* No barrier: see above. */
+	/* No barrier: see the top. */
 	if (waitqueue_active(queue))
 		__wake_up(queue, TASK_NORMAL, INT_MAX, &event);
 }

@@ -2,38 +2,48 @@
 /*
  * Charges that wait for the memory of a task that the OOM killer has chosen
  *
- * From the kill on, it takes a while until the victim's memory is uncharged. The
- * other tasks of a cgroup at memory.max reclaim meanwhile, in vain, on the CPUs that
- * the victim needs to exit. And they may have a second task killed: the OOM killer
- * passes over a victim with MMF_OOM_SKIP, and exit_mmap() sets that before it frees
- * the pages, of which up to 38 MiB are still in its mmu_gather.
+ * From the kill on, it takes a while until the victim's memory is uncharged.
+ * The other tasks of a cgroup at memory.max reclaim meanwhile, in vain, on the
+ * CPUs that the victim needs to exit. And they may have a second task killed:
+ * the OOM killer passes over a victim with MMF_OOM_SKIP, and exit_mmap() sets
+ * that before it frees the pages, of which up to 38 MiB are still in its
+ * mmu_gather.
  *
- * So a kill marks the level for which it was made. As long as it is marked, charges at
- * that level have no other task killed, and sleep on a queue of mm/memcg_wait.c until
- * there is room. The mark goes when a victim of the level or below has no memory
- * left, by exit_mmap() or by the OOM reaper, and all sleepers are woken: if there is
- * still no room, the next kill is due at once.
+ * So a kill marks the level for which it was made. As long as it is marked,
+ * charges at that level have no other task killed, and sleep on a queue of
+ * mm/memcg_wait.c until there is room. The mark goes when a victim of the level
+ * or below has no memory left, by exit_mmap() or by the OOM reaper, and all
+ * sleepers are woken: if there is still no room, the next kill is due at once.
+ *
+ *	charges at the level			victim
+ *
+ *	mark; out_of_memory()	----------->	SIGKILL
+ *	all charges sleep			exit_mmap() sets MMF_OOM_SKIP
+ *	one is woken per 64 pages	<------	pages are uncharged
+ *	all others are woken		<------	no memory left: the mark goes
  *
  * Why this cannot deadlock
  *
- *	A sleeper may hold a lock that the victim needs to exit. It sleeps until the
- *	mark ends, 1 s at most, and then tries again, with the lock held as without
- *	this file. A task in a transaction, and others that writeback may need, sleep
- *	for a tick. Nor has the victim's exit to be waited for: after 2 s the OOM reaper
- *	frees its anonymous memory, asleep or not. The uncharge wakes
- *	the sleepers. If the reaper cannot get mmap_lock either, it sets MMF_OOM_SKIP
- *	after another second, the mark goes, and the next victim is chosen.
+ *	A sleeper may hold a lock that the victim needs to exit. It sleeps until
+ *	the mark ends, 1 s at most, and then tries again, with the lock held as
+ *	without this file. A task in a transaction, and others that writeback
+ *	may need, sleep for a tick. Nor has the victim's exit to be waited for:
+ *	after 2 s the OOM reaper frees its anonymous memory, asleep or not. The
+ *	uncharge wakes the sleepers. If the reaper cannot get mmap_lock either,
+ *	it sets MMF_OOM_SKIP after another second, the mark goes, and the next
+ *	victim is chosen.
  *
- *	A sleeper that is chosen itself, or shares the victim's memory, is woken by
- *	its fatal signal. A task that dies does not sleep, and gets its memory as
- *	before, from beyond the limit: see the end of try_charge_memcg().
+ *	A sleeper that is chosen itself, or shares the victim's memory, is woken
+ *	by its fatal signal. A task that dies does not sleep, and gets its
+ *	memory as before, from beyond the limit: see the end of
+ *	try_charge_memcg().
  *
- *	The victim does not need anything of the OOM killer, and oom_lock is not held
- *	by sleepers. A mark that no one takes away ends after 1 s.
+ *	The victim does not need anything of the OOM killer, and oom_lock is not
+ *	held by sleepers. A mark that no one takes away ends after 1 s.
  *
- * The mark is a hint: one for each slot of a hash. If two levels share a slot, the
- * later kill's mark stays, and the other level's tasks do as without; those that
- * sleep already may do so until its own mark would have ended.
+ * The mark is a hint: one for each slot of a hash. If two levels share a slot,
+ * the later kill's mark stays, and the other level's tasks do as without; those
+ * that sleep already may do so until its own mark would have ended.
  */
 
 #include <linux/atomic.h>

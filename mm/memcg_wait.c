@@ -2,13 +2,14 @@
 /*
  * Queues of tasks that sleep until a memory cgroup has room
  *
- * A task sleeps because one level of the hierarchy, its own cgroup or an ancestor,
- * has no room below a limit. The queues are hashed by that level, as those of folio
- * locks are, and a waker checks the level and the limit of each task.
+ * A task sleeps because one level of the hierarchy, its own cgroup or an
+ * ancestor, has no room below a limit. The queues are hashed by that level, as
+ * those of folio locks are, and a waker checks the level and the limit of each
+ * task.
  *
- * An uncharge that leaves a level with room has the tasks woken which sleep because
- * of that level, one for each batch of pages that may be charged there. A task that
- * goes on does the same for those behind it.
+ * An uncharge that leaves a level with room has the tasks woken which sleep
+ * because of that level, one for each batch of 64 pages that may be charged
+ * there. A task that goes on does the same for those behind it.
  *
  *	task				another task
  *

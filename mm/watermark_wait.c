@@ -2,61 +2,30 @@
 /*
  * Direct reclaim that waits for memory, not for time
  *
- * A task reclaims pages in the slow path of the page allocator, and then finds that
- * other tasks have taken them. Upstream lets it reclaim again at once, which costs
- * CPU time and evicts more pages than it needs. With vm.watermark_wait_timeout_ms it
- * sleeps until a zone that its allocation may use is above its watermark. After
- * that timeout it reclaims, so that it depends on no other task, not on kswapd
- * either.
+ * A task reclaims pages in the slow path of the page allocator, and then finds
+ * that other tasks have taken them. Upstream lets it reclaim again at once,
+ * which costs CPU time and evicts more pages than it needs. With
+ * vm.watermark_wait_timeout_ms it sleeps until a zone that its allocation may
+ * use is above its watermark. After that timeout it reclaims, so that it
+ * depends on no other task, not on kswapd either.
  *
  * Example: 16 tasks write to files, and the zone is below its watermark. Each
- * reclaims 32 pages, and six of them find that the others have taken these. Upstream
- * has the six reclaim again. With the wait they sleep, and so do tasks that enter the
- * slow path from then on. When kswapd has lifted the zone 4 pages above the watermark,
- * the first 4 sleepers are woken for one page each.
+ * reclaims 32 pages, and six of them find that the others have taken these.
+ * Upstream has the six reclaim again. With the wait they sleep, and so do tasks
+ * that enter the slow path from then on. When kswapd has lifted the zone 4
+ * pages above the watermark, the first 4 sleepers are woken for one page each.
  *
- * Waiters
+ * These wait, unless watermark_may_wait() excludes them:
  *
- *	- An allocation whose direct reclaim made progress, and for which there is
- *	  still no page. Without progress it goes on to the OOM killer as before.
- *	- An allocation that enters the slow path while other tasks wait. It queues
- *	  behind them once, so that it does not take the pages that they are woken
- *	  for.
+ *	- An allocation whose direct reclaim made progress, and for which there
+ *	  is still no page. Without progress it goes on to the OOM killer as
+ *	  before.
+ *	- An allocation that enters the slow path while other tasks wait. It
+ *	  queues behind them once, so that it does not take the pages that they
+ *	  are woken for.
  *
- *	watermark_may_wait() excludes tasks that must not sleep, and tasks that
- *	others need to free memory. Costly orders do not wait. An order above 0
- *	waits for the number of pages; compaction makes a block of them in the
- *	retry.
- *
- * One task reclaims
- *
- *	A task sleeps only while another task is in direct reclaim for the same
- *	node, or kswapd is awake there. The last task to leave direct reclaim wakes
- *	the first waiter, which takes a page or reclaims, unless kswapd is awake:
- *
- *	waiter					last reclaimer
- *
- *	queue->nr++				queue->reclaimers--
- *	smp_mb()				smp_mb()
- *	if (!queue->reclaimers) reclaim		if (queue->nr) wake the first waiter
- *
- *	One of the two sees the other's store. A kswapd that sleeps in
- *	reclaim_throttle() counts as awake, and so do direct reclaimers that sleep
- *	there. If the woken task finds a page, or kswapd stops early, the other
- *	waiters sleep until the next task frees pages or reclaims. The timeout
- *	bounds both losses. A kswapd that has given up is asleep.
- *
- * Queues
- *
- *	Each node has a queue. A task waits on that of its preferred node, and is
- *	served from all zones that it may use. A task that frees pages serves the
- *	queue of the zone's node first, and then those of the other nodes. It wakes
- *	tasks in the order of arrival, as many as there are pages above the
- *	watermark. The zone counts the promised pages until the woken task runs, so
- *	that the next task to free pages does not promise them again. A task that
- *	cannot use the zone, or has to leave more pages there, is passed over and
- *	keeps its place. WATERMARK_PASS_MAX are passed over at most, since
- *	interrupts are disabled.
+ * A task sleeps only while another task is in direct reclaim for the same node,
+ * or kswapd is awake there: see watermark_hand_over().
  *
  * No wake-up is lost
  *
@@ -70,47 +39,20 @@
  *	unlock(zone->lock)			unlock(zone->lock)
  *	sleep if there are too few		wake waiters from the queue
  *
- *	If the waiter's critical section is first, the other task sees the waiter
- *	and its entry in the queue. Otherwise the waiter finds the pages and does
- *	not sleep. So freeing pages needs no barrier, and one load while no task
- *	waits. Both count the pages on the buddy lists under the lock: the zone's
- *	counter may lack the per-CPU differences, and a wake-up must not be withheld
- *	because of those. Other tasks may free or take pages before the wake-up;
- *	the last one to free pages has the latest count, and decides by that.
+ *	If the waiter's critical section is first, the other task sees the
+ *	waiter and its entry in the queue. Otherwise the waiter finds the pages
+ *	and does not sleep. So freeing pages needs no barrier, and one load
+ *	while no task waits. Both count the pages on the buddy lists under the
+ *	lock: the zone's counter may lack the per-CPU differences, and a wake-up
+ *	must not be withheld because of those. Other tasks may free or take
+ *	pages before the wake-up; the last one to free pages has the latest
+ *	count, and decides by that.
  *
- *	The waiter sets its state before it counts, and the other task sets ->zone
- *	before it wakes: the waiter finds ->zone set, or is woken, or both. Removal
- *	of the entry from the queue is the last access to it, as in
- *	autoremove_wake_function(), and finish_wait() takes the queue's lock or has
- *	seen the entry removed. So the waiter does not return earlier.
- *
- *	A woken task that was killed offers the zone to the next waiter
- *	(watermark_release()). So does a task that lowers a watermark or its boost.
- *
- *	The timeout covers the rest: memory that becomes usable without being freed
- *	(a lower vm.lowmem_reserve_ratio, pageblocks that are no longer isolated or
- *	reserved), pages that are freed where no lock may be waited for, waiters
- *	behind WATERMARK_PASS_MAX others, and a page promised to a task that took
- *	another one.
- *
- * Not promised
- *
- *	A woken task may find the page gone. No page is held back from tasks that
- *	find one on the fast path or in a per-CPU list, and these lists are filled
- *	in batches. Pages on a per-CPU list wake no task until they leave it. A
- *	task whose node's zones are full queues on its own node, not on the node
- *	that it falls back to. In all these cases the task reclaims, as upstream.
- *
- * Context
- *
- *	Pages are freed in interrupts too. The queue's lock is taken with
- *	interrupts disabled where zone->lock can be taken: under pcp->lock, but
- *	never under zone->lock. On PREEMPT_RT all three are sleeping locks, and
- *	none is taken in a context that cannot sleep.
- *
- *	A node that is removed and added again keeps its queue and its struct zone.
- *	A changed cpuset or memory policy takes effect at the next retry, after the
- *	timeout at the latest.
+ *	The timeout covers the rest: memory that becomes usable without being
+ *	freed (a lower vm.lowmem_reserve_ratio, pageblocks that are no longer
+ *	isolated or reserved), pages that are freed where no lock may be waited
+ *	for, waiters behind WATERMARK_PASS_MAX others, and a page promised to a
+ *	task that took another one.
  *
  * Mel Gorman proposed waiting on watermarks in place of congestion in 2010.
  */
@@ -161,6 +103,36 @@ enum watermark_outcome {
 #else
 #define WATERMARK_TEST_NODES	0
 #endif
+
+/*
+ * Queues
+ *
+ * Each node has a queue. A task waits on that of its preferred node, and is
+ * served from all zones that it may use. A task that frees pages serves the
+ * queue of the zone's node first, and then those of the other nodes. It wakes
+ * tasks in the order of arrival, as many as there are pages above the
+ * watermark. The zone counts the promised pages until the woken task runs, so
+ * that the next task to free pages does not promise them again. A task that
+ * cannot use the zone, or has to leave more pages there, is passed over and
+ * keeps its place. WATERMARK_PASS_MAX are passed over at most, since interrupts
+ * are disabled.
+ *
+ * Pages are freed in interrupts too. The queue's lock is taken with interrupts
+ * disabled where zone->lock can be taken: under pcp->lock, but never under
+ * zone->lock. On PREEMPT_RT all three are sleeping locks, and none is taken in
+ * a context that cannot sleep.
+ *
+ * A node that is removed and added again keeps its queue and its struct zone. A
+ * changed cpuset or memory policy takes effect at the next retry, after the
+ * timeout at the latest.
+ *
+ * Not promised: a woken task may find the page gone. No page is held back from
+ * tasks that find one on the fast path or in a per-CPU list, and these lists
+ * are filled in batches. Pages on a per-CPU list wake no task until they leave
+ * it. A task whose node's zones are full queues on its own node, not on the
+ * node that it falls back to. In all these cases the task reclaims, as
+ * upstream.
+ */
 
 /**
  * struct watermark_queue - the waiters of a node
@@ -405,7 +377,25 @@ static bool watermark_kswapd_awake(const struct watermark_queue *queue)
 	return !waitqueue_active(&pgdat->kswapd_wait);
 }
 
-/* Has the first waiter reclaim. */
+/*
+ * Has the first waiter reclaim.
+ *
+ * A task sleeps only while another task is in direct reclaim for the same node,
+ * or kswapd is awake there. The last task to leave direct reclaim wakes the
+ * first waiter, which takes a page or reclaims, unless kswapd is awake:
+ *
+ *	waiter				last reclaimer
+ *
+ *	queue->nr++			queue->reclaimers--
+ *	smp_mb()			smp_mb()
+ *	if (!queue->reclaimers) reclaim	if (queue->nr) wake the first waiter
+ *
+ * One of the two sees the other's store. A kswapd that sleeps in
+ * reclaim_throttle() counts as awake, and so do direct reclaimers that sleep
+ * there. If the woken task finds a page, or kswapd stops early, the other
+ * waiters sleep until the next task frees pages or reclaims. The timeout bounds
+ * both losses. A kswapd that has given up is asleep.
+ */
 static void watermark_hand_over(struct watermark_queue *queue)
 {
 	struct watermark_offer nothing = {};
@@ -508,7 +498,11 @@ static void watermark_leave(struct watermark_waiter *waiter)
 	atomic_dec(&watermark_waiters);
 }
 
-/* Ends a promise: @takes the pages, or leaves them, and a duty, to the next waiter. */
+/*
+ * Ends a promise: @takes the pages, or leaves them, and a duty, to the next
+ * waiter. A woken task that was killed leaves them. A task that lowers a
+ * watermark or its boost offers the zone as well.
+ */
 static void watermark_release(struct watermark_waiter *waiter, bool takes)
 {
 	if (waiter->reclaims && !takes)
@@ -521,6 +515,13 @@ static void watermark_release(struct watermark_waiter *waiter, bool takes)
 		watermark_reoffer(waiter->zone);
 }
 
+/*
+ * The waiter sets its state before it counts, and the other task sets ->zone
+ * before it wakes: the waiter finds ->zone set, or is woken, or both. Removal
+ * of the entry from the queue is the last access to it, as in
+ * autoremove_wake_function(), and finish_wait() takes the queue's lock or has
+ * seen the entry removed. So the waiter does not return earlier.
+ */
 static void watermark_sleep(struct watermark_waiter *waiter, long timeout)
 {
 	unsigned long pflags;
@@ -615,6 +616,9 @@ static bool watermark_in_transaction(gfp_t gfp_mask)
  * watermark_may_wait - may the task sleep for this allocation?
  * @gfp_mask: of the allocation
  * @order: of the allocation
+ *
+ * Costly orders do not wait. An order above 0 waits for the number of pages;
+ * compaction makes a block of them in the retry.
  *
  * Kernel threads, user workers and user space that serves block devices may be
  * needed for memory to become free: see reclaim_throttle() and

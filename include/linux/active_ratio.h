@@ -1,8 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Share of file pages that is protected as active: the interface for reclaim.
+ * Share of file pages that is protected as active: the interface for reclaim
  *
- * Documentation/mm/active_ratio.rst explains how it works.
+ *	classic LRU, mm/vmscan.c
+ *		shrink_list()			active_ratio_deactivate()
+ *		prepare_scan_control()		active_ratio_inactive_is_low(),
+ *						active_ratio_inactive(),
+ *						active_ratio_other_refaults()
+ *		snapshot_refaults()		active_ratio_other_refaults()
+ *		shrink_lruvec()			active_ratio_scan()
+ *	classic LRU, mm/workingset.c
+ *		workingset_eviction()		active_ratio_eviction_lruvec()
+ *		workingset_test_recent()	active_ratio_reach()
+ *		workingset_refault()		active_ratio_refault()
+ *	multi-gen LRU, mm/vmscan.c
+ *		sort_folio()			active_ratio_protect()
+ *		evict_folios()			active_ratio_trim(),
+ *						active_ratio_refill()
+ *		should_run_aging()		active_ratio_kept() or, by version,
+ *						active_ratio_lets_age()
+ *	multi-gen LRU, mm/workingset.c
+ *		lru_gen_eviction()		active_ratio_evicted()
+ *		lru_gen_refault(),		active_ratio_recent()
+ *		workingset_test_recent()
+ *
+ * Each call answers as the kernel's own rule would while no ratio is set, at the
+ * cost of a static branch. Documentation/mm/active_ratio.rst explains how it
+ * works.
  */
 #ifndef _LINUX_ACTIVE_RATIO_H
 #define _LINUX_ACTIVE_RATIO_H

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Dirty page limits: how much of a limited cgroup is in the disk's queue
+ *
+ * The only caller is writeback_chunk_size() in fs/fs-writeback.c, for writeback
+ * that is not for data integrity. With a limit of 40 MiB and a disk of 30 MB/s,
+ * it would write 4096 pages at once; memcg_dirty_pace() makes that 247, and
+ * returns when no more than 247 are in the queue. The caller holds no spinlock.
  */
 #ifndef _LINUX_MEMCG_DIRTY_PACE_H
 #define _LINUX_MEMCG_DIRTY_PACE_H

@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Flush thresholds of memory cgroups: the interface for the memory controller.
+ * Flush thresholds of memory cgroups: the interface for the memory controller
  *
+ *	a statistic changes	memcg_rstat_updated()
+ *					memcg_flush_fold()
+ *	memory.stat is read	mem_cgroup_flush_stats()
+ *					memcg_flush_needed()
+ *					memcg_flush_note()
+ *	a flush, for each	mem_cgroup_css_rstat_flush()
+ *	cgroup and CPU			memcg_flush_begin()
+ *					memcg_flush_end()
+ *
+ * An update changes the statistic first and counts after that; a flush reads the
+ * counts first. So an update that a flush misses is pending after it.
  * Documentation/mm/memcg_flush_threshold.rst explains how it works.
  */
 #ifndef _LINUX_MEMCG_FLUSH_THRESHOLD_H

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Flushers that hold dirty pages of a memory cgroup and are not its own. */
+/*
+ * Flushers that hold dirty pages of a memory cgroup and are not its own
+ *
+ *	folio_account_dirtied()		mem_cgroup_track_foreign_dirty() makes a
+ *					record, under the i_pages lock
+ *	balance_dirty_pages()		mem_cgroup_flush_foreign() starts the
+ *					recorded flushers
+ *	mm/memcg_dirty_wb.c		memcg_foreign_next() walks the records
+ *	mem_cgroup_css_offline()	memcg_foreign_offline() ends them
+ *
+ * A record holds references to its wb and bdi, so a walk may use the wb of a
+ * removed cgroup. mm/memcg_foreign.c says when a record ends.
+ */
 #ifndef _LINUX_MEMCG_FOREIGN_H
 #define _LINUX_MEMCG_FOREIGN_H
 

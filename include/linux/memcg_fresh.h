@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Fresh counts of a memory cgroup's dirty pages for balance_dirty_pages(). */
+/*
+ * Fresh counts of a memory cgroup's dirty pages for balance_dirty_pages()
+ *
+ * balance_domain_limits() in mm/page-writeback.c compares statistics with the
+ * threshold of a cgroup without a dirty limit. Then it calls memcg_fresh_flush(),
+ * which flushes them if they may be wrong, and compares once more. A cgroup with
+ * a limit does not need that: its counts are exact.
+ */
 #ifndef _LINUX_MEMCG_FRESH_H
 #define _LINUX_MEMCG_FRESH_H
 

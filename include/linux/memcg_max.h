@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Charges that wait for writeback before the OOM killer is called. */
+/*
+ * Charges that wait for writeback before the OOM killer is called
+ *
+ * try_charge_memcg() calls memcg_max_wait() between its attempts, when reclaim
+ * has freed nothing; the task may hold locks of a file system. The end of
+ * writeback calls memcg_max_written() for each folio, from interrupts too.
+ * linux/memcg_wait.h has the calls that end a wait because there is room.
+ */
 #ifndef _LINUX_MEMCG_MAX_H
 #define _LINUX_MEMCG_MAX_H
 

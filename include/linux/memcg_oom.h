@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Charges that wait for the memory of a task that the OOM killer has chosen. */
+/*
+ * Charges that wait for the memory of a task that the OOM killer has chosen
+ *
+ *	mem_cgroup_out_of_memory()	memcg_oom_in_flight(): no second kill;
+ *					memcg_oom_kill(): kill, and mark
+ *	try_charge_memcg(),		memcg_oom_wait(): sleep until there is
+ *	memory_max_write()		room
+ *	exit_mmap(), oom_reap_task()	memcg_oom_freed(): the mark goes
+ *
+ * The mark is set under oom_lock, before the kill, and checked under it before
+ * the next one.
+ */
 #ifndef _LINUX_MEMCG_OOM_H
 #define _LINUX_MEMCG_OOM_H
 
