@@ -61,7 +61,7 @@ bench: python3 ## benchmark the unpatched and the patched kernel; NAME= runs one
 	$(tidemark) bench $(source) --name "$$NAME" $(ARGS)
 
 bench-list: python3 ## list the benchmarks and their durations
-	$(tidemark) bench-list $(source)
+	$(tidemark) bench $(source) --list
 
 results: python3 ## put the last results of run and bench into bases/ and the README
 	$(tidemark) results $(source)

@@ -13,19 +13,9 @@ from typing import NoReturn
 from . import base, kernel, report
 
 COMMANDS = (
-    *("base", "tree", "kernel", "deb", "run", "test", "shell", "bench", "bench-list", "results"),
-    *(
-        "series",
-        "patch",
-        "port",
-        "check-series",
-        "lint",
-        "matrix",
-        "upstream-tests",
-        "check-all",
-        "check-harness",
-    ),
-    "clean",
+    *("base", "tree", "kernel", "deb", "run", "test", "shell", "bench", "results", "series"),
+    *("patch", "port", "check-series", "lint", "matrix", "upstream-tests", "check-all"),
+    *("check-harness", "clean"),
 )
 PRISTINE = {"": False, "0": False, "1": True}
 INTERRUPTED = 130

@@ -16,6 +16,7 @@ from .report import Failure, progress
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", default="", help="one benchmark (default: all)")
+    parser.add_argument("--list", action="store_true", help="list them and their durations instead")
     parser.add_argument(
         "--boots", type=int, help="boots of each variant (default: set by the benchmark)"
     )
@@ -27,7 +28,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def list_all() -> None:
+    for benchmark in catalogue.BENCHMARKS:
+        clock = "guest time" if benchmark.icount else "slow disk"
+        print(f"{benchmark.name:14}{benchmark.minutes:3} min  {clock}  {benchmark.title}")
+        print(f"{'':32}{benchmark.about}")
+    print(f"{'all':14}{sum(benchmark.minutes for benchmark in catalogue.BENCHMARKS):3} min")
+
+
 def main(args: argparse.Namespace) -> int:
+    if args.list:
+        list_all()
+        return 0
     chosen = catalogue.named(args.name)
     if args.flavour != kernel.PLAIN:
         raise Failure(f"FLAVOUR={args.flavour}: benchmarks of such a kernel say nothing about cost")

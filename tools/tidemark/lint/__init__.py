@@ -11,19 +11,18 @@ from pathlib import Path
 from .. import base as bases
 from .. import packages, series, tree
 from ..layout import REPOSITORY
+from ..measure import headline
 from ..report import Failure, progress, working
 from . import (
-    checkpatch,
     coccinelle,
-    figures,
     finding,
     harness,
     htmldocs,
     kconfig,
-    kernel_doc,
     objects,
     patches,
     prose,
+    scripts,
     spelling,
 )
 from .finding import Finding
@@ -31,13 +30,21 @@ from .subject import Subject
 
 TOOLS = ("coccinelle", "codespell", "mypy", "perl", "shellcheck", "sparse")
 ALLOWED = Path(__file__).with_name("allowed.txt")
+
+
+def figures(subject: Subject) -> Iterator[Finding]:
+    """Times of unpacking in README, cover letter and messages: those in bases/<base>/run.json."""
+    for file, line, text in headline.problems(subject.layout):
+        yield Finding("figures", file, line, text)
+
+
 CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
     "patches": patches.check,
     "kconfig": kconfig.check,
-    "checkpatch": checkpatch.check,
-    "kernel-doc": kernel_doc.check,
+    "checkpatch": scripts.checkpatch,
+    "kernel-doc": scripts.kernel_doc,
     "spelling": spelling.check,
-    "figures": figures.check,
+    "figures": figures,
     "prose": prose.check,
     "harness": harness.check,
     "htmldocs": htmldocs.check,
@@ -48,11 +55,6 @@ CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", default="", help=f"some of: {','.join(CHECKS)}")
-    parser.add_argument(
-        "--write-prose-counts",
-        action="store_true",
-        help="lower the recorded counts of `prose`, or record them if there are none; do no check",
-    )
 
 
 def main(args: argparse.Namespace) -> int:
@@ -61,9 +63,6 @@ def main(args: argparse.Namespace) -> int:
     names = args.only.split(",") if args.only else list(CHECKS)
     if unknown := [name for name in names if name not in CHECKS]:
         raise Failure(f"--only {unknown[0]}: no such check; there is: {', '.join(CHECKS)}")
-    if args.write_prose_counts:
-        prose.write_counts(REPOSITORY)
-        return 0
     packages.require((*series.TOOLS, *TOOLS), bases.required_packages(args.base, args.linux))
     base = bases.obtain(args.base, args.linux)
     exported = series.export(base)

@@ -4,32 +4,26 @@
 lint/prose.patterns has the constructions and upstream's rates. A file may use each at twice
 upstream's rate for its number of words, rounded up: a message of 200 words may have one `who`.
 A construction that only this project uses has no rate and is not allowed.
-
-lint/prose.counts has the counts of the day when it was written, and may only shrink. A file in
-it is held to its counts instead: a higher count is a finding, and so is a lower one, until
-`--write-prose-counts` has lowered the list, so that the constructions cannot come back.
 """
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..layout import Layout
 from ..report import Failure
-from . import prose_counts, prose_text
+from . import prose_text
 from .finding import SEPARATOR, Finding
 from .subject import Subject
 
 NAME = "prose"
 PATTERNS = Path(__file__).with_name("prose.patterns")
-COUNTS = Path("tools/tidemark/lint/prose.counts")
 PLACES = ("Documentation", "bases", "include", "kernel", "mm", "patches", "tools", ".ci")
 TEXTS = ("README.md", "CONTRIBUTING.md", "Kconfig", "Makefile")
 HARNESS = ("README.md", "CONTRIBUTING.md", "Makefile", "bases/", "tools/tidemark/", ".ci/")
 KERNEL = "kernel"
-LOWER = "make lint ARGS=--write-prose-counts"
 WORD = re.compile(r"[A-Za-z][\w'-]*")
 
 
@@ -55,58 +49,18 @@ class Use:
     instead: tuple[str, ...]
 
 
-Uses = Mapping[str, Mapping[str, Use]]
-Counts = Mapping[str, Mapping[str, int]]
-
-
 def check(subject: Subject) -> Iterator[Finding]:
     yield from findings(subject.layout)
 
 
 def findings(layout: Layout) -> Iterator[Finding]:
-    found, recorded = uses(layout), prose_counts.read(layout.root / COUNTS)
-    yield from above(found, recorded)
-    yield from below(found, recorded)
-
-
-def above(found: Uses, recorded: Counts) -> Iterator[Finding]:
-    """Files with more constructions than they may have."""
-    for file, by_name in sorted(found.items()):
-        counts = recorded.get(file)
+    for file, by_name in sorted(uses(layout).items()):
         for name, use in sorted(by_name.items()):
-            bound = use.limit if counts is None else counts.get(name, 0)
-            if use.count > bound:
-                source = "twice upstream's rate" if counts is None else COUNTS.name
+            if use.count > use.limit:
                 where = ", ".join(map(str, use.lines))
-                text = f"{name}: {use.count}, {source} allows {bound}: lines {where}"
-                yield Finding(NAME, file, use.lines[0], f"{text}; write {'; '.join(use.instead)}")
-
-
-def below(found: Uses, recorded: Counts) -> Iterator[Finding]:
-    """Recorded counts that are higher than today's."""
-    for file, counts in sorted(recorded.items()):
-        for name, count in sorted(counts.items()):
-            use = found.get(file, {}).get(name)
-            if use is None or use.count < count:
-                today = use.count if use else "no such text"
-                text = f"{name}: {COUNTS.name} has {count}, today {today}: lower it ({LOWER})"
-                yield Finding(NAME, file, 0, text)
-
-
-def write_counts(layout: Layout) -> None:
-    """Lower the recorded counts to today's. Without a list, record all of them."""
-    path = layout.root / COUNTS
-    found = uses(layout)
-    today = {
-        file: {name: use.count for name, use in by_name.items() if use.count}
-        for file, by_name in found.items()
-    }
-    if path.exists():
-        recorded = prose_counts.read(path)
-        if worse := [str(finding) for finding in above(found, recorded)]:
-            raise Failure(f"{path.name} may only shrink: rewrite these first", worse)
-        today = {file: counts for file, counts in today.items() if file in recorded}
-    prose_counts.write(path, today)
+                text = f"{name}: {use.count}, twice upstream's rate allows {use.limit}"
+                text += f": lines {where}; write {'; '.join(use.instead)}"
+                yield Finding(NAME, file, use.lines[0], text)
 
 
 def uses(layout: Layout) -> dict[str, dict[str, Use]]:

@@ -11,16 +11,14 @@ from unittest import mock
 
 from tidemark import lint, packages, process, series, tree
 from tidemark.lint import (
-    checkpatch,
     coccinelle,
-    figures,
     finding,
     harness,
     htmldocs,
     kconfig,
-    kernel_doc,
     objects,
     patches,
+    scripts,
     spelling,
     tool,
 )
@@ -202,9 +200,9 @@ class KconfigTest(SubjectCase):
 class FiguresTest(SubjectCase):
     def test_a_time_that_was_not_measured(self) -> None:
         self.write("bases/6.12/run.svg", ">1.00 s<>9.00 s<>1.25 s<")
-        self.assertEqual(self.texts(figures.check(self.subject())), [])
+        self.assertEqual(self.texts(lint.figures(self.subject())), [])
         self.write("README.md", "OURS\n\nUnpacking takes 3.3 s.\n")
-        found = self.texts(figures.check(self.subject()))
+        found = self.texts(lint.figures(self.subject()))
         self.assertEqual(len(found), 1)
         self.assertTrue(found[0].startswith("README.md:3: figures: 3.3 s is not a time"))
 
@@ -217,7 +215,7 @@ class ToolsTest(SubjectCase):
             status=1,
         )
         self.assertEqual(
-            self.texts(checkpatch.check(self.subject())),
+            self.texts(scripts.checkpatch(self.subject())),
             [
                 "0001-mm-x.patch:2: checkpatch: ERROR:LOG: long",
                 "mm/ours.c:3: checkpatch: WARNING:TYPE: bad",
@@ -227,7 +225,7 @@ class ToolsTest(SubjectCase):
     def test_tool_that_fails(self) -> None:
         self.script("checkpatch.pl", "Cannot do it", status=2)
         with self.assertRaises(Failure) as caught:
-            list(checkpatch.check(self.subject()))
+            list(scripts.checkpatch(self.subject()))
         self.assert_fails(caught.exception, "perl", "status 2")
         with self.assertRaises(Failure) as caught:
             tool.run(["/nonexistent/tool"], self.scratch)
@@ -236,7 +234,7 @@ class ToolsTest(SubjectCase):
     def test_kernel_doc(self) -> None:
         self.script("kernel-doc", "mm/ours.c:7: warning: no such parameter", status=3)
         self.assertEqual(
-            self.texts(kernel_doc.check(self.subject())),
+            self.texts(scripts.kernel_doc(self.subject())),
             ["mm/ours.c:7: kernel-doc: warning: no such parameter"],
         )
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Lint's prose check: the text that counts, the bounds, and a list that only shrinks."""
+"""Lint's prose check: the text that counts, and the bounds."""
 
 from tidemark.layout import REPOSITORY
-from tidemark.lint import prose, prose_counts, prose_text
+from tidemark.lint import prose, prose_text
 from tidemark.report import Failure
 
 from . import fake
@@ -31,13 +31,6 @@ class ProseCase(fake.Case):
 
     def found(self) -> list[str]:
         return [str(finding) for finding in prose.findings(self.layout)]
-
-    def counts(self) -> dict[str, dict[str, int]]:
-        return prose_counts.read(self.layout.root / prose.COUNTS)
-
-    def record(self) -> None:
-        (self.layout.root / prose.COUNTS).parent.mkdir(exist_ok=True)
-        prose.write_counts(self.layout)
 
 
 class RateTest(ProseCase):
@@ -77,62 +70,6 @@ class RateTest(ProseCase):
             "patches/0001-x/message", "Subject: x\n\nIt is so on the\nbase, at the base page.\n"
         )
         self.assertIn("patches/0001-x/message:3: prose: kernel: 1,", self.found()[0])
-
-
-class CountsTest(ProseCase):
-    def setUp(self) -> None:
-        super().setUp()
-        self.readme.write_text(PLAIN + 3 * WHO)
-        self.record()
-
-    def test_what_is_recorded_is_allowed(self) -> None:
-        self.assertEqual(self.counts(), {"README.md": {"who": 3}})
-        self.assertEqual(self.found(), [])
-
-    def test_one_more_than_recorded(self) -> None:
-        for more in (WHO, "nobody\n"):
-            self.readme.write_text(PLAIN + 3 * WHO + more)
-            self.assertEqual(len(self.found()), 1)
-            self.assertIn("prose.counts allows", self.found()[0])
-
-    def test_fewer_than_recorded(self) -> None:
-        self.readme.write_text(PLAIN + 2 * WHO)
-        says = "README.md:0: prose: who: prose.counts has 3, today 2: lower it"
-        self.assertEqual([line.partition(" (")[0] for line in self.found()], [says])
-        self.record()
-        self.assertEqual(self.counts(), {"README.md": {"who": 2}})
-        self.assertEqual(self.found(), [])
-
-    def test_renamed(self) -> None:
-        self.readme.rename(self.readme.with_name("CONTRIBUTING.md"))
-        found = self.found()
-        self.assertIn("CONTRIBUTING.md:2: prose: who: 3, twice upstream's rate allows 1", found[0])
-        self.assertIn("README.md:0: prose: who: prose.counts has 3, today no such text", found[1])
-
-    def test_gone(self) -> None:
-        self.readme.unlink()
-        self.assertEqual(len(self.found()), 1)
-        self.record()
-        self.assertEqual(self.counts(), {})
-        self.assertEqual(self.found(), [])
-
-    def test_raising_is_refused(self) -> None:
-        self.write("CONTRIBUTING.md", 2 * WHO)
-        self.readme.write_text(PLAIN + 2 * WHO)
-        with self.assertRaisesRegex(Failure, "may only shrink"):
-            self.record()
-        self.assertEqual(self.counts(), {"README.md": {"who": 3}})
-
-    def test_a_file_within_the_rate_is_not_added(self) -> None:
-        self.write("CONTRIBUTING.md", WHO)
-        self.record()
-        self.assertEqual(self.counts(), {"README.md": {"who": 3}})
-
-    def test_a_bad_line(self) -> None:
-        for line in ("README.md", "README.md who=0", "README.md who=1\nREADME.md who=2"):
-            self.write(str(prose.COUNTS), f"{line}\n")
-            with self.assertRaisesRegex(Failure, r"prose\.counts:[12]: expected"):
-                self.found()
 
 
 class TextTest(fake.Case):
