@@ -34,14 +34,13 @@
 
 #include "memcg_dirty.h"
 
-const enum node_stat_item memcg_dirty_idx[NR_MEMCG_DIRTY_ITEMS] = {
+static const enum node_stat_item memcg_dirty_idx[NR_MEMCG_DIRTY_ITEMS] = {
 	[MEMCG_DIRTY]		= NR_FILE_DIRTY,
 	[MEMCG_WRITEBACK]	= NR_WRITEBACK,
 };
 
 DEFINE_STATIC_KEY_FALSE(memcg_dirty_key);
 
-/* The number of cgroups that are near their limits. */
 atomic_t memcg_dirty_nr_near = ATOMIC_INIT(0);
 
 /* Sums that decay */
@@ -138,6 +137,34 @@ void memcg_dirty_turn_epoch(struct memcg_dirty *dirty, unsigned int epoch)
 	WRITE_ONCE(dirty->largest[1], xchg(&dirty->largest[0], 0));
 }
 
+/**
+ * memcg_dirty_count_active - count a child that has begun to write
+ * @parent: the parent
+ * @epoch: the current epoch, in which the child has not been counted yet
+ */
+void memcg_dirty_count_active(struct mem_cgroup *parent, unsigned int epoch)
+{
+	memcg_dirty_turn_epoch(&parent->dirty, epoch);
+	atomic_inc(&parent->dirty.active[0]);
+}
+
+/**
+ * memcg_dirty_nr_active - how many children have written lately
+ * @memcg: the parent
+ *
+ * Return: the number of those that found a background limit exceeded; at least
+ * one.
+ */
+unsigned int memcg_dirty_nr_active(const struct mem_cgroup *memcg)
+{
+	const struct memcg_dirty *dirty = &memcg->dirty;
+
+	if (memcg_dirty_epoch() - READ_ONCE(dirty->epoch) > 1)
+		return 1;
+	return max3(atomic_read(&dirty->active[0]), atomic_read(&dirty->active[1]),
+		    1);
+}
+
 /* Counts */
 
 /**
@@ -219,6 +246,32 @@ static void memcg_dirty_raise(unsigned long *peak, unsigned long nr_pages)
 		;
 }
 
+/**
+ * memcg_dirty_restart_peak - begin a new peak
+ * @memcg: the memory cgroup
+ * @total: its first value, in pages
+ *
+ * Return: the peak since the last call, in pages.
+ */
+unsigned long memcg_dirty_restart_peak(struct mem_cgroup *memcg,
+				       unsigned long total)
+{
+	return xchg(&memcg->dirty.local_peak, total);
+}
+
+/**
+ * memcg_dirty_take_written - take the pages whose writeback has completed
+ * @memcg: the memory cgroup
+ *
+ * Return: the pages of @memcg that were written since the last call.
+ */
+long memcg_dirty_take_written(struct mem_cgroup *memcg)
+{
+	if (!atomic_long_read(&memcg->dirty.written))
+		return 0;
+	return atomic_long_xchg(&memcg->dirty.written, 0);
+}
+
 /* Folios in flight: between the writer's last check and the counts */
 
 /* About how long a folio counts after its check, as its task may be slow. */
@@ -234,6 +287,25 @@ unsigned int memcg_dirty_largest(const struct mem_cgroup *memcg)
 {
 	return max(READ_ONCE(memcg->dirty.largest[0]),
 		   READ_ONCE(memcg->dirty.largest[1]));
+}
+
+/**
+ * memcg_dirty_note_writer - record that a task checks a limit
+ * @limited: the memory cgroup that has the limit
+ * @memcg: the task's memory cgroup, to which it may add a folio soon
+ */
+void memcg_dirty_note_writer(struct mem_cgroup *limited,
+			     const struct mem_cgroup *memcg)
+{
+	unsigned int largest, bit = current->pid % BITS_PER_LONG;
+	struct memcg_dirty *dirty = &limited->dirty;
+
+	memcg_dirty_turn_epoch(dirty, memcg_dirty_epoch());
+	if (!test_bit(bit, dirty->writers))
+		set_bit(bit, dirty->writers);
+	largest = READ_ONCE(memcg->dirty.largest[0]);
+	if (largest > READ_ONCE(dirty->largest[0]))
+		WRITE_ONCE(dirty->largest[0], largest);
 }
 
 /* The tasks that checked the limit recently. BITS_PER_LONG may mean more. */
@@ -285,10 +357,23 @@ unsigned long memcg_dirty_expected(const struct mem_cgroup *memcg)
  */
 void memcg_dirty_pass(struct mem_cgroup *memcg)
 {
-	for (; READ_ONCE(memcg->dirty.limited); memcg = parent_mem_cgroup(memcg))
-		if (READ_ONCE(memcg->dirty.near) && memcg_dirty_largest(memcg) > 1)
+	for (; memcg_dirty_is_limited(memcg); memcg = parent_mem_cgroup(memcg))
+		if (memcg_dirty_near(memcg) && memcg_dirty_largest(memcg) > 1)
 			memcg_dirty_flow_add(&memcg->dirty.passed,
 					     MEMCG_DIRTY_PASS_PERIOD, 1);
+}
+
+/**
+ * memcg_dirty_pledge - count writers that go on after their pause
+ * @memcg: their memory cgroup
+ * @nr: their number; negative when the pause is over
+ *
+ * Such a writer has passed the check before the pause.
+ */
+void memcg_dirty_pledge(struct mem_cgroup *memcg, int nr)
+{
+	for (; nr && !mem_cgroup_is_root(memcg); memcg = parent_mem_cgroup(memcg))
+		atomic_add(nr, &memcg->dirty.pledged);
 }
 
 /*
@@ -301,7 +386,7 @@ static void memcg_dirty_claim(struct mem_cgroup *memcg)
 	unsigned long claim, old;
 
 	for (;;) {
-		claim = min(memcg_dirty_total(memcg), READ_ONCE(dirty->floor));
+		claim = min(memcg_dirty_total(memcg), memcg_dirty_own_floor(memcg));
 		if (claim == READ_ONCE(dirty->claim))
 			return;
 		old = xchg(&dirty->claim, claim);
@@ -313,8 +398,7 @@ static void memcg_dirty_claim(struct mem_cgroup *memcg)
 /* Near: with a folio for each writer, the total is in the limit's last 16th. */
 static int memcg_dirty_is_near(const struct mem_cgroup *memcg, long total)
 {
-	const struct memcg_dirty *dirty = &memcg->dirty;
-	unsigned long limit = READ_ONCE(dirty->limit[MEMCG_DIRTY_LIMIT]);
+	unsigned long limit = memcg_dirty_in_force(memcg, MEMCG_DIRTY_LIMIT);
 	unsigned int largest;
 
 	if (limit == PAGE_COUNTER_MAX || total <= 0)
@@ -323,7 +407,7 @@ static int memcg_dirty_is_near(const struct mem_cgroup *memcg, long total)
 	largest = memcg_dirty_largest(memcg);
 	/* Most of the time, the limit is far away for any number of writers. */
 	return total + BITS_PER_LONG * largest >= limit &&
-	       total + memcg_dirty_nr_writers(dirty) * largest >= limit;
+	       total + memcg_dirty_nr_writers(&memcg->dirty) * largest >= limit;
 }
 
 /**
@@ -342,7 +426,7 @@ void memcg_dirty_note(struct mem_cgroup *memcg, long total)
 		memcg_dirty_raise(&dirty->peak, total);
 		memcg_dirty_raise(&dirty->local_peak, total);
 	}
-	if (READ_ONCE(dirty->floor) || READ_ONCE(dirty->claim))
+	if (memcg_dirty_own_floor(memcg) || READ_ONCE(dirty->claim))
 		memcg_dirty_claim(memcg);
 	if (near != READ_ONCE(dirty->near) && near != xchg(&dirty->near, near))
 		atomic_add(near ? 1 : -1, &memcg_dirty_nr_near);
@@ -432,32 +516,12 @@ void __memcg_dirty_update(struct mem_cgroup *memcg, int idx, long nr_pages)
 	mark = &this_cpu_ptr(dirty->mark)->folded[item];
 	if (abs(READ_ONCE(*sum) - READ_ONCE(*mark)) >= READ_ONCE(dirty->batch))
 		memcg_dirty_fold(memcg, item, mark, sum);
-	if (!READ_ONCE(dirty->limited))
+	if (!memcg_dirty_is_limited(memcg))
 		return;
 	if (item == MEMCG_WRITEBACK && nr_pages < 0)
 		atomic_long_sub(nr_pages, &dirty->written);
 	else if (item == MEMCG_DIRTY && !(current->flags & PF_KTHREAD))
 		memcg_dirty_note_folio(dirty, nr_pages);
-}
-
-/**
- * memcg_dirty_free - fold the rest of a memory cgroup that is about to be freed
- * @memcg: a cgroup without pages and without children
- *
- * Context: may sleep; nothing refers to @memcg any more.
- */
-void memcg_dirty_free(struct mem_cgroup *memcg)
-{
-	struct memcg_dirty *dirty = &memcg->dirty;
-
-	if (!dirty->mark)
-		return;
-	if (memcg_dirty_enabled())
-		memcg_dirty_fold_all(memcg);
-	memcg_dirty_claim(memcg);
-	if (dirty->near)
-		atomic_dec(&memcg_dirty_nr_near);
-	free_percpu(dirty->mark);
 }
 
 #ifdef CONFIG_MEMCG_DIRTY_LIMIT_KUNIT_TEST

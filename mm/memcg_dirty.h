@@ -72,7 +72,35 @@ struct memcg_dirty_mark {
 	long folded[NR_MEMCG_DIRTY_ITEMS];
 };
 
-extern const enum node_stat_item memcg_dirty_idx[NR_MEMCG_DIRTY_ITEMS];
+/*
+ * One file writes each field of struct memcg_dirty. The others read it by these
+ * functions, or by those of that file.
+ */
+
+/* Does @memcg or an ancestor have a limit or a floor? */
+static inline bool memcg_dirty_is_limited(const struct mem_cgroup *memcg)
+{
+	return READ_ONCE(memcg->dirty.limited);
+}
+
+/* A limit in force, in pages; PAGE_COUNTER_MAX for none. */
+static inline unsigned long memcg_dirty_in_force(const struct mem_cgroup *memcg,
+						 enum memcg_dirty_limit which)
+{
+	return READ_ONCE(memcg->dirty.limit[which]);
+}
+
+/* memory.dirty_min as it was set, in pages. */
+static inline unsigned long memcg_dirty_own_floor(const struct mem_cgroup *memcg)
+{
+	return READ_ONCE(memcg->dirty.floor);
+}
+
+/* Is @memcg near its limit, so that writers check more often? */
+static inline bool memcg_dirty_near(const struct mem_cgroup *memcg)
+{
+	return READ_ONCE(memcg->dirty.near);
+}
 
 /* Counts: memcg_dirty.c */
 
@@ -82,9 +110,14 @@ unsigned long memcg_dirty_flow_read(const struct memcg_dirty_flow *flow,
 				    unsigned long period);
 unsigned int memcg_dirty_epoch(void);
 void memcg_dirty_turn_epoch(struct memcg_dirty *dirty, unsigned int epoch);
+void memcg_dirty_count_active(struct mem_cgroup *parent, unsigned int epoch);
+unsigned int memcg_dirty_nr_active(const struct mem_cgroup *memcg);
 unsigned int memcg_dirty_largest(const struct mem_cgroup *memcg);
+void memcg_dirty_note_writer(struct mem_cgroup *limited,
+			     const struct mem_cgroup *memcg);
 unsigned long memcg_dirty_expected(const struct mem_cgroup *memcg);
 void memcg_dirty_pass(struct mem_cgroup *memcg);
+void memcg_dirty_pledge(struct mem_cgroup *memcg, int nr);
 unsigned long memcg_dirty_tolerance(unsigned long limit);
 unsigned int memcg_dirty_batch(unsigned long limit, unsigned int nr_cpus,
 			       unsigned int nr_cgroups);
@@ -92,6 +125,9 @@ unsigned long memcg_dirty_error(unsigned int batch, unsigned int nr_cpus,
 				unsigned int nr_cgroups);
 unsigned long memcg_dirty_total(const struct mem_cgroup *memcg);
 unsigned long memcg_dirty_dirty(const struct mem_cgroup *memcg);
+unsigned long memcg_dirty_restart_peak(struct mem_cgroup *memcg,
+				       unsigned long total);
+long memcg_dirty_take_written(struct mem_cgroup *memcg);
 void memcg_dirty_note(struct mem_cgroup *memcg, long total);
 void memcg_dirty_fold_all(struct mem_cgroup *memcg);
 
@@ -102,7 +138,8 @@ void memcg_dirty_fold_all(struct mem_cgroup *memcg);
 
 unsigned long memcg_dirty_part(unsigned long nr_pages, unsigned long part,
 			       unsigned long whole);
-bool memcg_dirty_any_set(const struct mem_cgroup *memcg);
+long memcg_dirty_setting(const struct mem_cgroup *memcg,
+			 enum memcg_dirty_limit which);
 bool memcg_dirty_path_set(struct mem_cgroup *memcg);
 unsigned long memcg_dirty_explicit(struct mem_cgroup *memcg);
 unsigned long memcg_dirty_room(struct mem_cgroup *memcg);
@@ -110,13 +147,14 @@ unsigned long memcg_dirty_system_floor(void);
 unsigned long memcg_dirty_own_error(const struct mem_cgroup *memcg);
 void memcg_dirty_apply(struct mem_cgroup *memcg);
 void memcg_dirty_refresh(struct mem_cgroup *memcg);
-void memcg_dirty_adapt(struct mem_cgroup *root);
 void memcg_dirty_adapt_later(void);
 void memcg_dirty_enable(void);
+bool memcg_dirty_set(struct mem_cgroup *memcg, enum memcg_dirty_limit which,
+		     long setting);
+void memcg_dirty_set_floor(struct mem_cgroup *memcg, unsigned long floor);
 
 /* Shares of a limit: memcg_dirty_share.c */
 
-unsigned int memcg_dirty_nr_active(const struct mem_cgroup *memcg);
 void memcg_dirty_mark_active(struct mem_cgroup *memcg);
 void memcg_dirty_credit(struct mem_cgroup *memcg);
 
@@ -130,9 +168,6 @@ struct memcg_dirty_share {
 	unsigned long equal;
 };
 
-void memcg_dirty_share_step(struct memcg_dirty_share *share,
-			    unsigned long child, unsigned long parent,
-			    unsigned int nr_active);
 unsigned int memcg_dirty_nr_heavy(struct mem_cgroup *memcg,
 				  struct mem_cgroup *limited,
 				  unsigned long equal);

@@ -77,11 +77,6 @@ static int memcg_dirty_show_pages(struct seq_file *m, const char *key,
 	return 0;
 }
 
-static long memcg_dirty_setting(struct mem_cgroup *memcg, unsigned long which)
-{
-	return READ_ONCE(memcg->dirty.setting[which]);
-}
-
 static int memcg_dirty_bytes_show(struct seq_file *m, void *v)
 {
 	long setting = memcg_dirty_setting(mem_cgroup_from_seq(m),
@@ -117,12 +112,8 @@ static int memcg_dirty_write(struct kernfs_open_file *of, long setting,
 
 	if (memcg_dirty_is_moot(setting, memcg_dirty_setting(memcg, which), ratio))
 		return 0;
-	if (setting != MEMCG_DIRTY_UNSET)
-		memcg_dirty_enable();
-	if (xchg(&memcg->dirty.setting[which], setting) != setting) {
-		memcg_dirty_adapt(memcg);
+	if (memcg_dirty_set(memcg, which, setting))
 		memcg_dirty_flush_subtree(memcg);
-	}
 	return 0;
 }
 
@@ -149,23 +140,19 @@ static ssize_t memcg_dirty_ratio_write(struct kernfs_open_file *of, char *buf,
 static int memcg_dirty_min_show(struct seq_file *m, void *v)
 {
 	return memcg_dirty_show_pages(m, "",
-				      READ_ONCE(mem_cgroup_from_seq(m)->dirty.floor));
+				      memcg_dirty_own_floor(mem_cgroup_from_seq(m)));
 }
 
 static ssize_t memcg_dirty_min_write(struct kernfs_open_file *of, char *buf,
 				     size_t nbytes, loff_t off)
 {
-	struct mem_cgroup *memcg = mem_cgroup_from_css(of_css(of));
 	long floor;
 	int err;
 
 	err = memcg_dirty_parse_bytes(strstrip(buf), &floor);
 	if (err)
 		return err;
-	if (floor)
-		memcg_dirty_enable();
-	if (xchg(&memcg->dirty.floor, floor) != floor)
-		memcg_dirty_adapt(memcg);
+	memcg_dirty_set_floor(mem_cgroup_from_css(of_css(of)), floor);
 	return nbytes;
 }
 
@@ -194,7 +181,7 @@ static int memcg_dirty_stat_show(struct seq_file *m, void *v)
 	memcg_dirty_show_counts(memcg, &dirty, &total);
 	binding = memcg_dirty_find_binding(memcg, &levels, &background);
 	if (binding)
-		limit = READ_ONCE(binding->dirty.limit[MEMCG_DIRTY_LIMIT]);
+		limit = memcg_dirty_in_force(binding, MEMCG_DIRTY_LIMIT);
 	memcg_dirty_show_pages(m, "dirty ", dirty);
 	memcg_dirty_show_pages(m, "writeback ", total - dirty);
 	memcg_dirty_show_pages(m, "limit ", limit);
@@ -259,7 +246,7 @@ static ssize_t memcg_dirty_peak_write(struct kernfs_open_file *of, char *buf,
 	unsigned long last;
 
 	spin_lock(&memcg_dirty_peak_lock);
-	last = xchg(&memcg->dirty.local_peak, total);
+	last = memcg_dirty_restart_peak(memcg, total);
 	list_for_each_entry(peak, &memcg->dirty.peaks, list)
 		WRITE_ONCE(peak->value, max(peak->value, last));
 	if (own->value == MEMCG_DIRTY_PEAK_UNSET)

@@ -53,8 +53,8 @@ struct memcg_dirty_need {
 };
 
 /*
- * A child's effective floor, in pages. Counts of different moments may contradict
- * each other; the result is no more than the parent's.
+ * A child's effective floor, in pages. Counts of different moments may
+ * contradict each other; the result is no more than the parent's.
  */
 static unsigned long memcg_dirty_divide_floor(const struct memcg_dirty_need *need)
 {
@@ -89,7 +89,7 @@ static unsigned long memcg_dirty_child_floor(struct mem_cgroup *child,
 	struct memcg_dirty_need need = {
 		.parent = floor,
 		.claims = max(atomic_long_read(&parent->dirty.claims), 0L),
-		.floor = READ_ONCE(child->dirty.floor),
+		.floor = memcg_dirty_own_floor(child),
 		.claim = READ_ONCE(child->dirty.claim),
 		.used = memcg_dirty_total(child),
 	};
@@ -143,9 +143,9 @@ bool memcg_dirty_below_floor(struct mem_cgroup *memcg, unsigned long part,
 {
 	unsigned long floor;
 
-	if (mem_cgroup_is_root(memcg) || !READ_ONCE(memcg->dirty.limited) ||
-	    !READ_ONCE(memcg_dirty_next_on_path(root_mem_cgroup,
-						memcg)->dirty.floor))
+	if (mem_cgroup_is_root(memcg) || !memcg_dirty_is_limited(memcg) ||
+	    !memcg_dirty_own_floor(memcg_dirty_next_on_path(root_mem_cgroup,
+							    memcg)))
 		return false;
 	floor = memcg_dirty_effective_floor(memcg);
 	return floor && memcg_dirty_total(memcg) <=

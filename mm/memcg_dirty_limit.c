@@ -48,17 +48,30 @@ static DEFINE_SPINLOCK(memcg_dirty_limit_lock);
 /* Settings */
 
 /**
+ * memcg_dirty_setting - a limit as it was set
+ * @memcg: the memory cgroup
+ * @which: the limit
+ *
+ * Return: pages; or percent, as a negative number; or MEMCG_DIRTY_UNSET.
+ */
+long memcg_dirty_setting(const struct mem_cgroup *memcg,
+			 enum memcg_dirty_limit which)
+{
+	return READ_ONCE(memcg->dirty.setting[which]);
+}
+
+/**
  * memcg_dirty_any_set - does a cgroup have a limit of its own?
  * @memcg: the memory cgroup
  *
  * Return: %true if a limit or a background limit is set.
  */
-bool memcg_dirty_any_set(const struct mem_cgroup *memcg)
+static bool memcg_dirty_any_set(const struct mem_cgroup *memcg)
 {
-	const long *setting = memcg->dirty.setting;
-
-	return READ_ONCE(setting[MEMCG_DIRTY_LIMIT]) != MEMCG_DIRTY_UNSET ||
-	       READ_ONCE(setting[MEMCG_DIRTY_BACKGROUND]) != MEMCG_DIRTY_UNSET;
+	return memcg_dirty_setting(memcg, MEMCG_DIRTY_LIMIT) !=
+	       MEMCG_DIRTY_UNSET ||
+	       memcg_dirty_setting(memcg, MEMCG_DIRTY_BACKGROUND) !=
+	       MEMCG_DIRTY_UNSET;
 }
 
 /**
@@ -78,7 +91,7 @@ bool memcg_dirty_path_set(struct mem_cgroup *memcg)
 static bool memcg_dirty_path_limited(struct mem_cgroup *memcg)
 {
 	while (memcg && !memcg_dirty_any_set(memcg) &&
-	       !READ_ONCE(memcg->dirty.floor))
+	       !memcg_dirty_own_floor(memcg))
 		memcg = parent_mem_cgroup(memcg);
 	return memcg;
 }
@@ -94,8 +107,8 @@ static bool memcg_dirty_is_bounded(const struct mem_cgroup *memcg)
 /*
  * Is memory.max or memory.high set where no limit applies? That level has no
  * threshold, as upstream holds each cgroup below it to a share of its own, and
- * not to one that they have in common. So a cgroup with a limit below that level
- * is held to its own share as well.
+ * not to one that they have in common. So a cgroup with a limit below that
+ * level is held to its own share as well.
  */
 static bool memcg_dirty_is_outer_bounded(struct mem_cgroup *memcg)
 {
@@ -209,7 +222,7 @@ static unsigned long memcg_dirty_most(unsigned long avail)
  */
 unsigned long memcg_dirty_explicit(struct mem_cgroup *memcg)
 {
-	long setting = READ_ONCE(memcg->dirty.setting[MEMCG_DIRTY_LIMIT]);
+	long setting = memcg_dirty_setting(memcg, MEMCG_DIRTY_LIMIT);
 
 	if (setting >= 0)
 		return setting;
@@ -313,7 +326,7 @@ void memcg_dirty_apply(struct mem_cgroup *memcg)
 	spin_lock(&memcg_dirty_limit_lock);
 	if (memcg_dirty_path_set(memcg))
 		for (i = 0; i < NR_MEMCG_DIRTY_LIMITS; i++)
-			limit[i] = memcg_dirty_threshold(READ_ONCE(dirty->setting[i]),
+			limit[i] = memcg_dirty_threshold(memcg_dirty_setting(memcg, i),
 							 &base, base.share[i]);
 	WRITE_ONCE(dirty->limit[MEMCG_DIRTY_LIMIT], limit[MEMCG_DIRTY_LIMIT]);
 	WRITE_ONCE(dirty->limit[MEMCG_DIRTY_BACKGROUND],
@@ -326,13 +339,12 @@ void memcg_dirty_apply(struct mem_cgroup *memcg)
 /* The tightest limit or floor that the counts of @memcg are compared with. */
 static unsigned long memcg_dirty_least(const struct mem_cgroup *memcg)
 {
-	const unsigned long *limit = memcg->dirty.limit;
-	unsigned long floor = READ_ONCE(memcg->dirty.floor);
+	unsigned long floor = memcg_dirty_own_floor(memcg);
 
 	if (floor)
 		floor = max(min(floor, memcg_dirty_system_floor()), 1UL);
-	return min3(READ_ONCE(limit[MEMCG_DIRTY_LIMIT]),
-		    2 * READ_ONCE(limit[MEMCG_DIRTY_BACKGROUND]),
+	return min3(memcg_dirty_in_force(memcg, MEMCG_DIRTY_LIMIT),
+		    2 * memcg_dirty_in_force(memcg, MEMCG_DIRTY_BACKGROUND),
 		    floor ?: PAGE_COUNTER_MAX);
 }
 
@@ -364,7 +376,7 @@ void memcg_dirty_refresh(struct mem_cgroup *memcg)
 	struct memcg_dirty *dirty = &memcg->dirty;
 	unsigned long at = READ_ONCE(dirty->refreshed);
 
-	if (!READ_ONCE(dirty->limited) || jiffies - at < MEMCG_DIRTY_REFRESH ||
+	if (!memcg_dirty_is_limited(memcg) || jiffies - at < MEMCG_DIRTY_REFRESH ||
 	    !try_cmpxchg(&dirty->refreshed, &at, jiffies))
 		return;
 	memcg_dirty_apply(memcg);
@@ -385,8 +397,9 @@ static unsigned int memcg_dirty_nr_cgroups(const struct mem_cgroup *memcg)
 }
 
 /*
- * The batch for @memcg and its ancestors; to be called with the lock held. Those
- * of the ancestors are as they were set, though their limits may have grown.
+ * The batch for @memcg and its ancestors; to be called with the lock held.
+ * Those of the ancestors are as they were set, though their limits may have
+ * grown.
  */
 static unsigned int memcg_dirty_path_batch(struct mem_cgroup *memcg)
 {
@@ -439,7 +452,7 @@ static void memcg_dirty_adapt_subtree(struct mem_cgroup *root, bool fold)
  *
  * Context: may sleep; after a limit at or above @root has changed.
  */
-void memcg_dirty_adapt(struct mem_cgroup *root)
+static void memcg_dirty_adapt(struct mem_cgroup *root)
 {
 	memcg_dirty_adapt_subtree(root, false);
 }
@@ -487,6 +500,44 @@ void memcg_dirty_enable(void)
 	mutex_unlock(&mutex);
 }
 
+/* Changes of settings */
+
+/**
+ * memcg_dirty_set - set a limit of a memory cgroup
+ * @memcg: the memory cgroup
+ * @which: the limit
+ * @setting: as for memcg_dirty_setting()
+ *
+ * Context: may sleep.
+ *
+ * Return: %true if the setting has changed.
+ */
+bool memcg_dirty_set(struct mem_cgroup *memcg, enum memcg_dirty_limit which,
+		     long setting)
+{
+	if (setting != MEMCG_DIRTY_UNSET)
+		memcg_dirty_enable();
+	if (xchg(&memcg->dirty.setting[which], setting) == setting)
+		return false;
+	memcg_dirty_adapt(memcg);
+	return true;
+}
+
+/**
+ * memcg_dirty_set_floor - set the floor of a memory cgroup
+ * @memcg: the memory cgroup
+ * @floor: in pages
+ *
+ * Context: may sleep.
+ */
+void memcg_dirty_set_floor(struct mem_cgroup *memcg, unsigned long floor)
+{
+	if (floor)
+		memcg_dirty_enable();
+	if (xchg(&memcg->dirty.floor, floor) != floor)
+		memcg_dirty_adapt(memcg);
+}
+
 /* The life of a cgroup */
 
 /**
@@ -531,7 +582,7 @@ void memcg_dirty_online(struct mem_cgroup *memcg)
 	if (!pos)
 		return;
 	memcg_dirty_adapt_one(memcg);
-	for (; READ_ONCE(pos->dirty.limited); pos = parent_mem_cgroup(pos))
+	for (; memcg_dirty_is_limited(pos); pos = parent_mem_cgroup(pos))
 		if (memcg_dirty_nr_cgroups(pos) > READ_ONCE(pos->dirty.spread))
 			memcg_dirty_adapt_later();
 }
@@ -567,6 +618,23 @@ void memcg_dirty_reset(struct mem_cgroup *memcg)
 			   MEMCG_DIRTY_UNSET;
 	if (changed)
 		memcg_dirty_adapt_later();
+}
+
+/**
+ * memcg_dirty_free - fold the rest of a memory cgroup that is about to be freed
+ * @memcg: a cgroup without pages and without children
+ *
+ * Context: may sleep; nothing refers to @memcg any more.
+ */
+void memcg_dirty_free(struct mem_cgroup *memcg)
+{
+	if (!memcg->dirty.mark)
+		return;
+	if (memcg_dirty_enabled())
+		memcg_dirty_fold_all(memcg);
+	/* It is not near its limit any more, and claims nothing. */
+	memcg_dirty_note(memcg, 0);
+	free_percpu(memcg->dirty.mark);
 }
 
 #ifdef CONFIG_MEMCG_DIRTY_LIMIT_KUNIT_TEST

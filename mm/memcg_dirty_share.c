@@ -33,31 +33,12 @@
  */
 void memcg_dirty_credit(struct mem_cgroup *memcg)
 {
-	long nr_pages;
+	long nr_pages = memcg_dirty_take_written(memcg);
 
-	if (!atomic_long_read(&memcg->dirty.written))
-		return;
-	nr_pages = atomic_long_xchg(&memcg->dirty.written, 0);
-	for (; !mem_cgroup_is_root(memcg); memcg = parent_mem_cgroup(memcg))
+	for (; nr_pages && !mem_cgroup_is_root(memcg);
+	     memcg = parent_mem_cgroup(memcg))
 		memcg_dirty_flow_add(&memcg->dirty.done,
 				     MEMCG_DIRTY_SHARE_PERIOD, nr_pages);
-}
-
-/**
- * memcg_dirty_nr_active - how many children have written lately
- * @memcg: the parent
- *
- * Return: the number of those that found a background limit exceeded; at least
- * one.
- */
-unsigned int memcg_dirty_nr_active(const struct mem_cgroup *memcg)
-{
-	const struct memcg_dirty *dirty = &memcg->dirty;
-
-	if (memcg_dirty_epoch() - READ_ONCE(dirty->epoch) > 1)
-		return 1;
-	return max3(atomic_read(&dirty->active[0]), atomic_read(&dirty->active[1]),
-		    1);
 }
 
 /**
@@ -79,8 +60,7 @@ void memcg_dirty_mark_active(struct mem_cgroup *memcg)
 		if ((int)(epoch - last) <= 0 ||
 		    !try_cmpxchg(&memcg->dirty.active_at, &last, epoch))
 			return;
-		memcg_dirty_turn_epoch(&parent->dirty, epoch);
-		atomic_inc(&parent->dirty.active[0]);
+		memcg_dirty_count_active(parent, epoch);
 	}
 }
 
@@ -91,9 +71,9 @@ void memcg_dirty_mark_active(struct mem_cgroup *memcg)
  * @parent: the same of the parent's subtree
  * @nr_active: the number of children that write
  */
-void memcg_dirty_share_step(struct memcg_dirty_share *share,
-			    unsigned long child, unsigned long parent,
-			    unsigned int nr_active)
+static void memcg_dirty_share_step(struct memcg_dirty_share *share,
+				   unsigned long child, unsigned long parent,
+				   unsigned int nr_active)
 {
 	share->earned = memcg_dirty_part(share->earned,
 					 child + MEMCG_DIRTY_PRIOR,
@@ -161,7 +141,8 @@ static bool memcg_dirty_has_siblings(const struct mem_cgroup *memcg)
 
 /*
  * The most that a cgroup may use of an ancestor's limit, if it or an ancestor
- * below the limit has siblings on @nr_levels levels: half of the limit at least.
+ * below the limit has siblings on @nr_levels levels: half of the limit at
+ * least.
  */
 static unsigned long memcg_dirty_cap(unsigned long thresh,
 				     unsigned int nr_levels)

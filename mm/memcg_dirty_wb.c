@@ -28,6 +28,7 @@
 #include <linux/ktime.h>
 #include <linux/limits.h>
 #include <linux/math64.h>
+#include <linux/memcg_dirty_wb.h>
 #include <linux/memcontrol.h>
 #include <linux/minmax.h>
 #include <linux/page_counter.h>
@@ -111,9 +112,9 @@ static bool memcg_dirty_over_bg(const struct memcg_dirty_state *state)
 static void memcg_dirty_set_state(struct memcg_dirty_state *state,
 				  struct mem_cgroup *memcg)
 {
-	struct memcg_dirty *dirty = &memcg->dirty;
-	unsigned long limit = READ_ONCE(dirty->limit[MEMCG_DIRTY_LIMIT]);
-	unsigned long background = READ_ONCE(dirty->limit[MEMCG_DIRTY_BACKGROUND]);
+	unsigned long limit = memcg_dirty_in_force(memcg, MEMCG_DIRTY_LIMIT);
+	unsigned long background = memcg_dirty_in_force(memcg,
+							MEMCG_DIRTY_BACKGROUND);
 	unsigned long total = memcg_dirty_total(memcg);
 
 	*state = (struct memcg_dirty_state){};
@@ -163,20 +164,6 @@ static void memcg_dirty_spare(struct memcg_dirty_state *state)
 
 	state->writeback = min(state->writeback, freerun);
 	state->dirty = min(state->dirty, freerun - state->writeback);
-}
-
-/* Record that a writer checks @memcg's limit, and may add a folio soon. */
-static void memcg_dirty_note_writer(struct mem_cgroup *memcg,
-				    unsigned int largest)
-{
-	struct memcg_dirty *dirty = &memcg->dirty;
-	unsigned int bit = current->pid % BITS_PER_LONG;
-
-	memcg_dirty_turn_epoch(dirty, memcg_dirty_epoch());
-	if (!test_bit(bit, dirty->writers))
-		set_bit(bit, dirty->writers);
-	if (largest > READ_ONCE(dirty->largest[0]))
-		WRITE_ONCE(dirty->largest[0], largest);
 }
 
 /*
@@ -276,18 +263,16 @@ static void memcg_dirty_find_state(struct mem_cgroup *memcg,
 	bool writer = !(current->flags & PF_KTHREAD);
 	struct memcg_dirty_state next;
 	struct mem_cgroup *pos;
-	unsigned int largest;
 	bool spared;
 
 	memcg_dirty_credit(memcg);
 	memcg_dirty_turn_epoch(&memcg->dirty, memcg_dirty_epoch());
-	largest = READ_ONCE(memcg->dirty.largest[0]);
 	spared = memcg_dirty_is_spared(memcg);
-	for (pos = memcg; READ_ONCE(pos->dirty.limited);
+	for (pos = memcg; memcg_dirty_is_limited(pos);
 	     pos = parent_mem_cgroup(pos)) {
 		memcg_dirty_refresh(pos);
 		if (writer)
-			memcg_dirty_note_writer(pos, largest);
+			memcg_dirty_note_writer(pos, memcg);
 		memcg_dirty_set_state(&next, pos);
 		if (spared)
 			memcg_dirty_lift(&next, memcg, pos);
@@ -320,7 +305,7 @@ struct mem_cgroup *memcg_dirty_find_binding(struct mem_cgroup *memcg,
 	unsigned int level;
 
 	*background = PAGE_COUNTER_MAX;
-	for (level = 0; READ_ONCE(memcg->dirty.limited); level++) {
+	for (level = 0; memcg_dirty_is_limited(memcg); level++) {
 		memcg_dirty_apply(memcg);
 		memcg_dirty_set_state(&next, memcg);
 		if (next.thresh && memcg_dirty_tighter(&next, &state)) {
@@ -329,7 +314,8 @@ struct mem_cgroup *memcg_dirty_find_binding(struct mem_cgroup *memcg,
 			*levels = level;
 		}
 		*background = min(*background,
-				  READ_ONCE(memcg->dirty.limit[MEMCG_DIRTY_BACKGROUND]));
+				  memcg_dirty_in_force(memcg,
+						       MEMCG_DIRTY_BACKGROUND));
 		memcg = parent_mem_cgroup(memcg);
 	}
 	return binding;
@@ -343,7 +329,7 @@ bool __memcg_dirty_writer_limited(void)
 
 	rcu_read_lock();
 	memcg = mem_cgroup_from_task(current);
-	limited = memcg && READ_ONCE(memcg->dirty.limited);
+	limited = memcg && memcg_dirty_is_limited(memcg);
 	rcu_read_unlock();
 	return limited;
 }
@@ -354,7 +340,7 @@ bool __memcg_dirty_wb_state(struct bdi_writeback *wb,
 {
 	struct mem_cgroup *memcg = memcg_dirty_get_writer(wb);
 
-	if (READ_ONCE(memcg->dirty.limited))
+	if (memcg_dirty_is_limited(memcg))
 		memcg_dirty_find_state(memcg, state);
 	if (memcg_dirty_is_shared(wb)) {
 		state->shared_wb = true;
@@ -417,8 +403,7 @@ static unsigned long memcg_dirty_interval(unsigned long thresh,
 
 static int memcg_dirty_poll_one(struct mem_cgroup *memcg, int ratelimit)
 {
-	struct memcg_dirty *dirty = &memcg->dirty;
-	unsigned long limit = READ_ONCE(dirty->limit[MEMCG_DIRTY_LIMIT]);
+	unsigned long limit = memcg_dirty_in_force(memcg, MEMCG_DIRTY_LIMIT);
 	unsigned long used = memcg_dirty_total(memcg) +
 			     memcg_dirty_expected(memcg);
 
@@ -438,9 +423,9 @@ int __memcg_dirty_poll(struct bdi_writeback *wb, int ratelimit)
 		memcg = mem_cgroup_from_task(current);
 	else
 		memcg = mem_cgroup_from_css(wb->memcg_css);
-	for (pos = memcg; pos && READ_ONCE(pos->dirty.limited);
+	for (pos = memcg; pos && memcg_dirty_is_limited(pos);
 	     pos = parent_mem_cgroup(pos))
-		if (READ_ONCE(pos->dirty.near))
+		if (memcg_dirty_near(pos))
 			ratelimit = memcg_dirty_poll_one(pos, ratelimit);
 	/* A task that only rewrites dirty pages adds none. */
 	if (memcg && current->nr_dirtied)
@@ -461,13 +446,6 @@ static void memcg_dirty_count_pause(struct mem_cgroup *memcg, u64 cgroup,
 		if (cgroup_id(memcg->css.cgroup) == cgroup)
 			memcg_memory_event(memcg, MEMCG_DIRTY_PAUSE);
 	}
-}
-
-/* A writer that goes on after its pause passed the check before the pause. */
-static void memcg_dirty_pledge(struct mem_cgroup *memcg, int nr)
-{
-	for (; nr && !mem_cgroup_is_root(memcg); memcg = parent_mem_cgroup(memcg))
-		atomic_add(nr, &memcg->dirty.pledged);
 }
 
 /* See memcg_dirty_sleep(). */
@@ -714,8 +692,7 @@ static struct mem_cgroup *memcg_dirty_find_over_bg(struct mem_cgroup *memcg)
 	struct mem_cgroup *top = NULL;
 	struct memcg_dirty_state state;
 
-	for (; READ_ONCE(memcg->dirty.limited);
-	     memcg = parent_mem_cgroup(memcg)) {
+	for (; memcg_dirty_is_limited(memcg); memcg = parent_mem_cgroup(memcg)) {
 		memcg_dirty_set_state(&state, memcg);
 		if (state.over_bg)
 			top = memcg;

@@ -8,13 +8,10 @@
 #define _LINUX_MEMCG_DIRTY_H
 
 #include <linux/atomic.h>
-#include <linux/backing-dev-defs.h>
-#include <linux/jiffies.h>
 #include <linux/jump_label.h>
 #include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/mmzone.h>
-#include <linux/sched.h>
 #include <linux/types.h>
 
 struct mem_cgroup;
@@ -116,32 +113,6 @@ struct memcg_dirty {
 	int flush_queued;
 };
 
-/**
- * struct memcg_dirty_state - the limit that binds a writer, in pages
- * @dirty: dirty pages of the limited cgroup's subtree
- * @writeback: pages of the subtree under writeback
- * @thresh: the limit on the two together; 0 if there is no limit
- * @bg_thresh: above this many dirty pages, background writeback runs
- * @share: the part of @thresh that the writer's own cgroup may use
- * @own: dirty pages and pages under writeback of the writer's own cgroup
- * @cgroup: ID of the limited cgroup
- * @over_bg: more than @bg_thresh are dirty, here or at another limit that binds
- * @shared_wb: the device has no cgroup writeback
- * @spared: the writer's cgroup is below its floor
- */
-struct memcg_dirty_state {
-	unsigned long dirty;
-	unsigned long writeback;
-	unsigned long thresh;
-	unsigned long bg_thresh;
-	unsigned long share;
-	unsigned long own;
-	u64 cgroup;
-	bool over_bg;
-	bool shared_wb;
-	bool spared;
-};
-
 #ifdef CONFIG_MEMCG_DIRTY_LIMIT
 
 DECLARE_STATIC_KEY_FALSE(memcg_dirty_key);
@@ -152,7 +123,7 @@ static inline bool memcg_dirty_enabled(void)
 	return static_branch_unlikely(&memcg_dirty_key);
 }
 
-/* The life of a cgroup: mm/memcg_dirty_limit.c and, at its end, the counts */
+/* The life of a cgroup: mm/memcg_dirty_limit.c */
 
 int memcg_dirty_alloc(struct mem_cgroup *memcg, struct mem_cgroup *parent);
 void memcg_dirty_online(struct mem_cgroup *memcg);
@@ -180,12 +151,10 @@ static inline void memcg_dirty_free(struct mem_cgroup *memcg) {}
 
 #endif /* CONFIG_MEMCG_DIRTY_LIMIT */
 
-/*
- * All that follows does nothing, and costs a branch, until the first limit or
- * floor.
- */
-
 /* Counts: mm/memcg_dirty.c */
+
+/* The number of cgroups that are near their limits. */
+extern atomic_t memcg_dirty_nr_near;
 
 void __memcg_dirty_update(struct mem_cgroup *memcg, int idx, long nr_pages);
 
@@ -198,6 +167,8 @@ const long *memcg_page_state_cpu(struct mem_cgroup *memcg, int idx, int cpu);
  * @idx: the item that has changed; limits count two items and ignore the others
  * @nr_pages: the change, in pages
  *
+ * Does nothing, and costs a branch, until the first limit or floor.
+ *
  * Context: any, with preemption disabled.
  */
 static __always_inline void memcg_dirty_update(struct mem_cgroup *memcg,
@@ -206,127 +177,6 @@ static __always_inline void memcg_dirty_update(struct mem_cgroup *memcg,
 	if (memcg_dirty_enabled() &&
 	    (idx == NR_FILE_DIRTY || idx == NR_WRITEBACK))
 		__memcg_dirty_update(memcg, idx, nr_pages);
-}
-
-/* Throttling and writeback: mm/memcg_dirty_wb.c */
-
-extern atomic_t memcg_dirty_nr_near;
-
-bool __memcg_dirty_writer_limited(void);
-bool __memcg_dirty_wb_spared(struct bdi_writeback *wb);
-bool __memcg_dirty_wb_state(struct bdi_writeback *wb,
-			    struct memcg_dirty_state *state);
-int __memcg_dirty_poll(struct bdi_writeback *wb, int ratelimit);
-void __memcg_dirty_start_writeback(struct bdi_writeback *wb,
-				   const struct memcg_dirty_state *state);
-void __memcg_dirty_sleep(struct bdi_writeback *wb,
-			 const struct memcg_dirty_state *state, long pause,
-			 bool passes);
-bool __memcg_dirty_may_pass(struct bdi_writeback *wb,
-			    const struct memcg_dirty_state *state,
-			    unsigned long start);
-
-/**
- * memcg_dirty_writer_limited - does the current task write under a limit?
- *
- * Return: %true if its memory cgroup or an ancestor has a dirty limit or a floor.
- */
-static inline bool memcg_dirty_writer_limited(void)
-{
-	return memcg_dirty_enabled() && __memcg_dirty_writer_limited();
-}
-
-/**
- * memcg_dirty_wb_state - look up the limit that binds a writer
- * @wb: the bdi_writeback that it writes to: its memory cgroup's, or the one that
- *	all share where the filesystem has no other
- * @state: the tightest limit from the writer's memory cgroup to the root and
- *	its counts; all zero if there is no limit, but for ->thresh, which is then
- *	out of reach if @wb is shared
- *
- * Context: may sleep. Flushers call it too, for their own cgroup.
- *
- * Return: %true if there is a limit, if @wb is shared, or below a floor.
- */
-static inline bool memcg_dirty_wb_state(struct bdi_writeback *wb,
-					struct memcg_dirty_state *state)
-{
-	*state = (struct memcg_dirty_state){};
-	return memcg_dirty_enabled() && __memcg_dirty_wb_state(wb, state);
-}
-
-/**
- * memcg_dirty_wb_spared - is a flusher's cgroup well below its floor?
- * @wb: the flusher's bdi_writeback
- *
- * Return: %true if the system's background limit is no reason to write.
- */
-static inline bool memcg_dirty_wb_spared(struct bdi_writeback *wb)
-{
-	return memcg_dirty_enabled() && __memcg_dirty_wb_spared(wb);
-}
-
-/**
- * memcg_dirty_poll - how many pages a task may dirty before its next check
- * @wb: the bdi_writeback that it writes to
- * @ratelimit: the number without dirty limits
- *
- * Return: fewer when a limit is near, 0 when it is reached and folios of several
- * pages are dirtied; at most @ratelimit.
- */
-static inline int memcg_dirty_poll(struct bdi_writeback *wb, int ratelimit)
-{
-	if (!memcg_dirty_enabled() || !atomic_read(&memcg_dirty_nr_near))
-		return ratelimit;
-	return __memcg_dirty_poll(wb, ratelimit);
-}
-
-/**
- * memcg_dirty_start_writeback - write back a limited subtree's pages
- * @wb: the bdi_writeback that the caller writes to
- * @state: from memcg_dirty_wb_state()
- *
- * Starts @wb at once, and those of the rest of the subtree soon, if a
- * background limit is exceeded.
- */
-static inline void
-memcg_dirty_start_writeback(struct bdi_writeback *wb,
-			    const struct memcg_dirty_state *state)
-{
-	if (memcg_dirty_enabled() && state->over_bg)
-		__memcg_dirty_start_writeback(wb, state);
-}
-
-/**
- * memcg_dirty_sleep - io_schedule_timeout() for a throttled writer
- * @wb: the bdi_writeback that it writes to
- * @state: the limit that it is throttled for; none if ->thresh is 0
- * @pause: in jiffies
- * @passes: it dirties a page after the pause, without another check
- */
-static inline void memcg_dirty_sleep(struct bdi_writeback *wb,
-				     const struct memcg_dirty_state *state,
-				     long pause, bool passes)
-{
-	if (memcg_dirty_enabled() && state->thresh)
-		__memcg_dirty_sleep(wb, state, pause, passes);
-	else
-		io_schedule_timeout(pause);
-}
-
-/**
- * memcg_dirty_may_pass - has a throttled writer waited for long enough?
- * @wb: the bdi_writeback that it writes to
- * @state: the limit that it is throttled for
- * @start: since when, in jiffies
- *
- * Return: %true if it may dirty a page although the limit is exceeded.
- */
-static inline bool memcg_dirty_may_pass(struct bdi_writeback *wb,
-					const struct memcg_dirty_state *state,
-					unsigned long start)
-{
-	return memcg_dirty_enabled() && __memcg_dirty_may_pass(wb, state, start);
 }
 
 #endif /* _LINUX_MEMCG_DIRTY_H */

@@ -12,6 +12,8 @@
 
 #include <linux/memcg_dirty.h>
 
+struct bdi_writeback;
+
 long __memcg_dirty_pace(struct bdi_writeback *wb, long nr_pages, long least);
 
 /**
