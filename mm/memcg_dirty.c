@@ -2,22 +2,42 @@
 /*
  * Dirty page limits of memory cgroups: the counts
  *
+ * A limit needs the number of pages that a subtree has dirty or under
+ * writeback. memory.stat may be seconds old, and its error grows with the
+ * number of CPUs. The counts here are exact to a known number of pages, and
+ * are so as soon as a limit is set.
+ *
  * For each cgroup and CPU, upstream's statistics have the sum of all updates
  * since the cgroup was created. A mark beside it records how much of that sum
  * is in the shared counts of the cgroup and of each ancestor. A fold moves the
  * mark to the sum with cmpxchg() and adds the difference to the counts of every
  * level. So the counts of a level are the sum of the marks below it, and a new
  * limit needs no other preparation than the batches: a CPU folds when sum and
- * mark differ by the batch.
+ * mark differ by the batch. With a batch of 64:
+ *
+ *	a CPU's sum	mark	counts of the cgroup and of each ancestor
+ *
+ *	      1000	1000	5000
+ *	      1063	1000	5000	63 updates later
+ *	      1064	1064	5064	the next update folds all 64
+ *
+ * On four CPUs, the counts of a cgroup without descendants lack 63 pages for
+ * each CPU and each of the two items at most, which is 504.
  *
  * A cgroup that is freed folds the rest. On kernels on which the folios of a
  * removed cgroup become its parent's, the statistics move with them, and the
  * counts of the ancestors do not change. A CPU that goes offline leaves its sum
  * and mark behind, which differ by less than a batch.
  *
- * If two CPUs fold the same part, the mark may stay behind the sum by the
- * updates added in the meantime. The CPU's next update finds the difference. An
- * interrupt on the same CPU, between an update and its fold, folds both.
+ * Ordering
+ *
+ *	A CPU adds to its sum first, and folds after that. If two CPUs fold the
+ *	same part, the mark may stay behind the sum by the updates added in the
+ *	meantime. The CPU's next update finds the difference. An interrupt on
+ *	the same CPU, between an update and its fold, folds both.
+ *
+ * The recent past of a cgroup is kept here too: sums that decay, children that
+ * wrote lately, and folios in flight.
  */
 
 #include <linux/atomic.h>

@@ -3,14 +3,15 @@
  * Dirty page limits of memory cgroups
  *
  * A limit bounds the pages of a cgroup and its descendants that are dirty or
- * under writeback. There are four layers, and each calls those below it only:
+ * under writeback. The files are layers: each calls only those below it.
  *
  *	memcg_dirty_file.c	files: settings, counts, peaks
  *	memcg_dirty_wb.c	throttling and writeback: from limits and counts
  *				to the numbers of balance_dirty_pages()
- *	memcg_dirty_limit.c	limits: one threshold per level;
- *	memcg_dirty_share.c	shares of it;
- *	memcg_dirty_floor.c	floors: what limits above do not apply to
+ *	memcg_dirty_pace.c	the disk's queue: how much a flusher submits
+ *	memcg_dirty_share.c	shares of a limit
+ *	memcg_dirty_floor.c	floors: pages that other cgroups' limits spare
+ *	memcg_dirty_limit.c	limits: one threshold per level, and the batches
  *	memcg_dirty.c		counts: pages of each subtree, exact to a batch
  *
  *	  folio accounting		balance_dirty_pages(), flushers
@@ -18,24 +19,24 @@
  *		v				v
  *	sum on this CPU  --batch-->  counts of each level  <--  thresholds
  *
- * An example: /a has a limit of 64 MiB, 16384 pages; /a/b and /a/c write. A page
- * that becomes dirty in b adds one to b's sum on this CPU. Below 512 MiB the
- * batch is one page, so the difference goes at once to the counts of b and a.
- * When a has 12288 pages, half way between its background limit (8192) and its
- * limit, balance_dirty_pages() begins to pause its writers, and each is held to
- * its own cgroup's share: if c's disk has completed a third of a's writeback in
- * the last seconds, c may use 5461 pages. A cgroup with no more than a quarter of
- * an equal share, here 2048 pages, is not paused.
+ * An example: /a has a limit of 64 MiB, 16384 pages; /a/b and /a/c write. A
+ * page that becomes dirty in b adds one to b's sum on this CPU. Below 512 MiB
+ * the batch is one page, so the difference goes at once to the counts of b and
+ * a. When a has 12288 pages, half way between its background limit (8192) and
+ * its limit, balance_dirty_pages() begins to pause its writers, and each is
+ * held to its own cgroup's share: if c's disk has completed a third of a's
+ * writeback in the last seconds, c may use 5461 pages. A cgroup with no more
+ * than a quarter of an equal share, here 2048 pages, is not paused.
  *
  * The counts of a level are wrong by at most
  *
  *	NR_MEMCG_DIRTY_ITEMS * possible CPUs * cgroups below it * (batch - 1)
  *
- * pages, and the batch is chosen such that this is a 128th of the limit at most,
+ * pages. The batch is chosen such that this is a 128th of the limit at most,
  * and zero below 512 MiB. A threshold that follows memory may halve before the
- * batches have to change; when it falls further, a worker adapts them. Until its
- * next update, a CPU that updates its sum at the moment in which a smaller batch
- * is set may hold back the larger one.
+ * batches have to change; when it falls further, a worker adapts them. A CPU
+ * that updates its sum while a smaller batch is being set may hold back the
+ * larger one until its next update.
  *
  * Greg Thelen posted per-memcg dirty limits with hierarchy in 2010 and 2011.
  */

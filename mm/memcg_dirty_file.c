@@ -6,6 +6,20 @@
  * counterparts set limits, memory.dirty_min a floor. memory.dirty_stat shows
  * counts, the limits in force and pauses; memory.dirty_peak shows the highest
  * count. Nothing here flushes statistics.
+ *
+ * A limit has two files but one setting, so that bytes and ratio exclude each
+ * other. Pages are kept as they are, percent as a negative number:
+ *
+ *	written, in this order		setting	   in bytes	ratio
+ *
+ *	40M to dirty_limit_in_bytes	  10240	   41943040	  max
+ *	30 to dirty_ratio		    -30		max	   30
+ *	max to dirty_limit_in_bytes	    -30		max	   30
+ *	max to dirty_ratio		  unset		max	  max
+ *
+ * The setting is stored first; then the thresholds and batches of the subtree
+ * follow, and last a worker starts its flushers. The write returns after that,
+ * and the limit is in force.
  */
 
 #include <linux/atomic.h>

@@ -9,19 +9,19 @@
  *
  * Effective floors are divided as page_counter_calculate_protection() divides
  * memory.low, with memory_recursiveprot. A claim is the part of a floor that is
- * in use. If the claims of siblings are more than their parent's floor, each gets
- * a part of that in proportion to its claim. The unclaimed rest goes to children
- * that use more than they claim, in proportion to that. The floor of the
- * whole system is half of its limit.
+ * in use. If the claims of siblings are more than their parent's floor, each
+ * gets a part of that in proportion to its claim. The unclaimed rest goes to
+ * children that use more than they claim, in proportion to that. The floor of
+ * the whole system is half of its limit.
  *
- * An example: the limit of the system is 32 MiB, and its floor 16. The cgroups a
- * and b have floors of 12 MiB each. While b has 2 MiB dirty, a may have 12. When
- * b has 8, the claims are 20 MiB: a's floor becomes 16 * 12 / 20 = 9.6 MiB and
- * b's 16 * 8 / 20 = 6.4, and writers of both are subject to the limits above until
- * the flushers have made room.
+ * An example: the limit of the system is 32 MiB, and its floor 16. The cgroups
+ * a and b have floors of 12 MiB each. While b has 2 MiB dirty, a may have 12.
+ * When b has 8, the claims are 20 MiB: a's floor becomes 16 * 12 / 20 = 9.6 MiB
+ * and b's 16 * 8 / 20 = 6.4, and writers of both are subject to the limits
+ * above until the flushers have made room.
  *
- * Tejun Heo and Johannes Weiner designed memory.low; a floor for dirty pages was
- * proposed in 2026 by engineers of Uber.
+ * Tejun Heo and Johannes Weiner designed memory.low; a floor for dirty pages
+ * was proposed in 2026 by engineers of Uber.
  */
 
 #include <linux/atomic.h>

@@ -2,20 +2,37 @@
 /*
  * Dirty page limits of memory cgroups: limits
  *
- * Each level has one threshold, which binds its whole subtree: the limit that was
- * set there, in bytes or as a ratio, or, where memory.max or memory.high is set,
- * the level's share of vm.dirty_ratio. Nothing below can loosen it. A ratio is a
- * share of the memory that the cgroup can dirty: the page cache that it has, and
- * the room that memory.max and memory.high leave on its path. A writer or flusher
- * that finds thresholds older than MEMCG_DIRTY_REFRESH computes them anew, from
- * statistics as they are: nothing is flushed. A cgroup has thresholds only while
- * a limit is set on its path.
+ * Each level has one threshold, which binds its whole subtree: the limit that
+ * was set there, in bytes or as a ratio, or, where memory.max or memory.high is
+ * set, the level's share of vm.dirty_ratio. Nothing below can loosen it. A
+ * ratio is a share of the memory that the cgroup can dirty: the page cache that
+ * it has, and the room that memory.max and memory.high leave on its path.
  *
- * A batch follows from the tightest limit on a cgroup's path. To set a limit is a
- * store, and a walk over its own subtree that adapts the batches and folds the
- * rest. Until the first limit of a boot, a static key keeps the counts off the
- * update path. The key then stays on, and one walk over all cgroups and possible
- * CPUs folds the updates that were made before.
+ * An example: memory.max is 1 GiB, of which 300 MiB are used, 100 MiB by page
+ * cache; the machine has plenty of free memory. The cgroup can dirty
+ * 100 + (1024 - 300) = 824 MiB.
+ *
+ *	memory.dirty_ratio=10		limit 82.4 MiB, background limit 41.2
+ *	memory.dirty_limit_in_bytes=40M	40, 20
+ *	neither, but one on its path	164.8 and 82.4, by vm.dirty_ratio=20 and
+ *					vm.dirty_background_ratio=10
+ *	none on its path		no threshold: upstream decides
+ *
+ * A writer or flusher that finds thresholds older than MEMCG_DIRTY_REFRESH
+ * computes them anew, from statistics as they are: nothing is flushed.
+ *
+ * A batch follows from the tightest limit on a cgroup's path. To set a limit is
+ * a store, and a walk over its own subtree that adapts the batches and folds
+ * the rest.
+ *
+ * Ordering
+ *
+ *	A setting is stored before the walk. Each cgroup's thresholds and batch
+ *	are derived and stored under memcg_dirty_limit_lock, so that the last of
+ *	two walks stores those of the last setting. Until the first limit of a
+ *	boot, a static key keeps the counts off the update path. The key is
+ *	turned on first and stays on; then one walk over all cgroups and
+ *	possible CPUs folds the updates that were made before.
  */
 
 #include <linux/backing-dev.h>

@@ -2,10 +2,31 @@
 /*
  * Dirty page limits of memory cgroups: shares of a limit
  *
- * Inside a limit, each child's share follows the writeback that it has completed
- * of late, and is multiplied level by level, as block/blk-iocost.c does with
- * weights. A slow disk earns little, and a tenant gains nothing from the number
- * of its cgroups.
+ * Cgroups below one limit write to disks of different speeds. The pages of a
+ * slow disk stay longest. Without shares they fill the limit, and the writers
+ * to a fast disk wait for the slow one.
+ *
+ * Inside a limit, each child's share follows the writeback that it has
+ * completed of late, and is multiplied level by level, as block/blk-iocost.c
+ * does with weights. A slow disk earns little, and a tenant gains nothing from
+ * the number of its cgroups. An example:
+ *
+ *	cgroup			completed	earned		equal
+ *
+ *	/a, limit 64 MiB	30000		16384		16384
+ *	/a/b			27000		14717		 8192
+ *	/a/b/d			13500		 7358		 4096
+ *	/a/b/e			13500		 7358		 4096
+ *	/a/c, slow disk		 3000		 1666		 8192
+ *
+ * All are pages. Each child starts with MEMCG_DIRTY_PRIOR, so b has earned
+ * 16384 * (27000 + 64) / (30000 + 2 * 64). A writer may use the pages that its
+ * cgroup has earned, but a quarter of an equal share at least: 2048 for c. A
+ * cgroup with siblings leaves an eighth of the limit to them, on each level: b
+ * has 14336 pages at most, and d 12288.
+ *
+ * The numbers are read without a lock and at different moments. An error moves
+ * a share for one check; the limit itself does not depend on it.
  */
 
 #include <linux/atomic.h>

@@ -6,7 +6,13 @@
  * This file gives it the numbers: the limit on the path to the root of which
  * the largest share is used, less the error of its counts, and the writer's
  * share of that limit, in place of the share that a device has of the
- * system-wide limit.
+ * system-wide limit. A limit of 40 MiB is 10240 pages:
+ *
+ *	0		5120		7680	8960	9600	10240
+ *	|---------------|---------------|-------|-------|-------|
+ *			background	freerun	balance	near	limit
+ *			flushers run	pauses	point
+ *					begin
  *
  * A light cgroup is not paused unless the limit is exceeded by more than a
  * 64th. Each ancestor below the limit that is not light halves this 64th: many
@@ -14,12 +20,14 @@
  * tenant.
  *
  * With many tasks, or with large folios, tasks may add more pages between two
- * checks than a small limit has room for. So close to the limit they check
- * after a MEMCG_DIRTY_POLL-th of the room, and without room, before each large
- * folio. A task may be preempted before it adds the folio, so the folio counts
- * as dirty from the check on.
+ * checks than a small limit has room for. So near the limit they check after a
+ * MEMCG_DIRTY_POLL-th of the room, 10 pages at 9600, and without room, before
+ * each large folio. A task may be preempted before it adds the folio, so the
+ * folio counts as dirty from the check on.
  *
- * Documentation/mm/memcg_dirty.rst describes writeback.
+ * A writer that finds a background limit exceeded starts its own flusher. A
+ * worker starts the other flushers that have pages of the subtree, once in
+ * MEMCG_DIRTY_SEARCH at most: see Documentation/mm/memcg_dirty.rst.
  */
 
 #include <linux/backing-dev.h>

@@ -1,7 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Dirty page limits of memory cgroups: the interface to the rest of the kernel.
+ * Dirty page limits of memory cgroups: the interface for the memory controller
  *
+ *	caller in mm/memcontrol.c	call
+ *
+ *	mem_cgroup_alloc()		memcg_dirty_alloc()
+ *	mem_cgroup_css_online()		memcg_dirty_online()
+ *	mem_cgroup_css_offline()	memcg_dirty_offline()
+ *	mem_cgroup_css_reset()		memcg_dirty_reset()
+ *	__mem_cgroup_free()		memcg_dirty_free()
+ *	__mod_memcg_lruvec_state()	memcg_dirty_update()
+ *
+ * The last one is the only one on a fast path: it follows each change of a
+ * cgroup's NR_FILE_DIRTY and NR_WRITEBACK. The statistic changes first, on the
+ * same CPU and with preemption disabled. On kernels that move the statistics of
+ * a removed cgroup to its parent, __mod_memcg_state() calls it as well.
+ *
+ * linux/memcg_dirty_wb.h is the interface for throttling and writeback, and
  * mm/memcg_dirty.h explains how the parts work together.
  */
 #ifndef _LINUX_MEMCG_DIRTY_H
