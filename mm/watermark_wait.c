@@ -151,6 +151,26 @@ struct watermark_queue {
 };
 
 /**
+ * struct watermark_request - the needs of an allocation
+ * @nid: the node that it prefers
+ * @zonelist: zones that it may use, in order
+ * @nodemask: nodes that it may use, NULL for all
+ * @highest_zoneidx: the highest zone that it may use
+ * @order: it is for 2^@order pages
+ * @gfp_mask: its flags
+ * @alloc_flags: ALLOC_ flags, among them the watermark that it has to leave
+ */
+struct watermark_request {
+	int nid;
+	struct zonelist *zonelist;
+	const nodemask_t *nodemask;
+	enum zone_type highest_zoneidx;
+	unsigned int order;
+	gfp_t gfp_mask;
+	unsigned int alloc_flags;
+};
+
+/**
  * struct watermark_waiter - a task that waits
  * @entry: in the queue
  * @request: the needs of its allocation
@@ -182,12 +202,17 @@ struct watermark_offer {
 };
 
 /* How long a task waits for memory; 0 to leave everything as without. */
-unsigned int watermark_wait_timeout_ms __read_mostly;
+static unsigned int watermark_wait_timeout_ms __read_mostly;
 
 /* How many wait in all queues: all that is read while it is 0. */
 atomic_t watermark_waiters __cacheline_aligned_in_smp;
 
 static struct watermark_queue *watermark_queues __read_mostly;
+
+static bool watermark_wait_enabled(void)
+{
+	return READ_ONCE(watermark_wait_timeout_ms);
+}
 
 static atomic_long_t *watermark_promised(struct zone *zone)
 {

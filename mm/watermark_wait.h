@@ -8,36 +8,15 @@
 #include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/gfp_types.h>
-#include <linux/mmzone.h>
 #include <linux/types.h>
-
-/**
- * struct watermark_request - the needs of an allocation
- * @nid: the node that it prefers
- * @zonelist: zones that it may use, in order
- * @nodemask: nodes that it may use, NULL for all
- * @highest_zoneidx: the highest zone that it may use
- * @order: it is for 2^@order pages
- * @gfp_mask: its flags
- * @alloc_flags: ALLOC_ flags, among them the watermark that it has to leave
- */
-struct watermark_request {
-	int nid;
-	struct zonelist *zonelist;
-	const nodemask_t *nodemask;
-	enum zone_type highest_zoneidx;
-	unsigned int order;
-	gfp_t gfp_mask;
-	unsigned int alloc_flags;
-};
 
 struct alloc_context;
 struct watermark_queue;
+struct zone;
 
 #ifdef CONFIG_WATERMARK_WAIT
 
 extern atomic_t watermark_waiters;
-extern unsigned int watermark_wait_timeout_ms;
 
 unsigned long watermark_free_pages(struct zone *zone);
 void __watermark_wake(struct zone *zone, unsigned long free);
@@ -49,11 +28,6 @@ void watermark_wait_progress(gfp_t gfp_mask, unsigned int order,
 			     const struct alloc_context *ac);
 struct watermark_queue *watermark_reclaim_begin(const struct alloc_context *ac);
 void watermark_reclaim_end(struct watermark_queue *queue);
-
-static inline bool watermark_wait_enabled(void)
-{
-	return READ_ONCE(watermark_wait_timeout_ms);
-}
 
 /**
  * watermark_offer - count the free pages for waiters after pages have been freed
