@@ -749,19 +749,16 @@ static bool reclaims_like(const char *root, char *ratio,
 /* A load for which upstream's rule scans no anonymous page would be no test. */
 static int compare_anon_reclaim(const char *root, struct anon_reclaim *found)
 {
-	static char *const ratios[] = { "0", "10", "25", "50", "100" };
+	static char *const ratios[] = { "0", "10", "25", "50", "75", "100" };
 	struct anon_reclaim reference;
-	int i, nr = ARRAY_SIZE(ratios), ret = KSFT_PASS;
+	int i, ret = KSFT_PASS;
 
-	/* 100 is known to fail with large folios: see active_ratio.rst. */
-	if (ext4_has_large_folios())
-		nr--;
 	if (!measure_anon_reclaim(root, "default", found))
 		return KSFT_FAIL;
 	reference = *found;
 	if (!reference.scanned)
 		return KSFT_FAIL;
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < ARRAY_SIZE(ratios); i++)
 		if (!reclaims_like(root, ratios[i], found, reference))
 			ret = KSFT_FAIL;
 	return ret;
