@@ -2,7 +2,7 @@
 """All benchmarks, in the order in which they run."""
 
 from ..report import Failure
-from . import controller, dirty, disks, isolation, life, thresholds, throttle
+from . import controller, dirty, disks, isolation, life, thresholds, throttle, waits
 from .benchmark import Benchmark
 
 BENCHMARKS = (
@@ -10,6 +10,7 @@ BENCHMARKS = (
     *life.BENCHMARKS,
     *isolation.BENCHMARKS,
     *thresholds.BENCHMARKS,
+    *waits.BENCHMARKS,
     *disks.BENCHMARKS,
     *controller.BENCHMARKS,
     *throttle.BENCHMARKS,

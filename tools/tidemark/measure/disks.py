@@ -31,12 +31,12 @@ def _writers(lru: str) -> Setting:
 WAITING = Benchmark(
     name="waiting",
     title="parallel sequential writers and readers, one a disk, 256 MiB of memory (2010)",
-    about="4, 8 and 16 disks of 50 MB/s; stalls in direct reclaim, waits, pages reclaimed",
-    minutes=6,
+    about="8 and 16 disks of 50 MB/s; stalls in direct reclaim, waits, pages reclaimed",
+    minutes=5,
     program="disks",
     variants=(BASE, WAITS),
     settings=(
-        *(_waiting(disks, "MGLRU") for disks in (4, 8, 16)),
+        *(_waiting(disks, "MGLRU") for disks in (8, 16)),
         _waiting(16, "classic"),
         *(_writers(lru) for lru in LRUS),
     ),
@@ -49,27 +49,6 @@ WAITING = Benchmark(
 )
 
 
-def _beside(name: str, lru: str, disks: int, *words: str) -> Setting:
-    words = ("bench.mib=24", f"bench.lru={LRUS[lru]}", *words)
-    return _setting(f"{name}, {lru}", disks, 50, *words, memory_mib=160)
-
-
-PRESSURE = Benchmark(
-    name="pressure",
-    title="writers and readers beside other users of memory, and hogs that have to be killed",
-    about="160 MiB; memory that grows to 40 MiB; order-3 allocations; 4 hogs beside 2 readers",
-    minutes=6,
-    program="disks",
-    variants=(BASE, WAITS),
-    settings=(
-        *(_beside("mixed", lru, 8, "bench.phases=wdr", "bench.anon=40") for lru in LRUS),
-        *(_beside("order 3", lru, 6, "bench.phases=wdr", "bench.blocks=1") for lru in LRUS),
-        # This benchmark wants OOM kills, whose message would fail the run.
-        *(_beside("hogs", lru, 2, "bench.phases=o", "bench.hogs=4", "loglevel=3") for lru in LRUS),
-    ),
-    headline=".*: (writers|readers, caches dropped)(, direct reclaim|, of order 3.*)?|.*last kill",
-)
-
 # The old series measured the throughput of disks, not the CPU time of reclaim. With faster disks,
 # copying and reclaim take all time of an emulated CPU; and reads that begin before the last writes
 # are on the disks get only the rest of the bandwidth.
@@ -77,8 +56,9 @@ RATIO = Benchmark(
     name="ratio",
     title="parallel readers after writers, and after dropping caches (2010)",
     about="16 disks of 10 MB/s, 256 MiB; writes, reads, reads without caches; the knob at 25",
-    minutes=5,
+    minutes=3,
     program="disks",
+    boots=3,
     parameters=("bench.ratio=25",),
     settings=tuple(
         _setting(lru, 16, 10, "bench.mib=20", "bench.phases=wwwsrdr", f"bench.lru={number}")
@@ -91,4 +71,4 @@ RATIO = Benchmark(
     ),
 )
 
-BENCHMARKS = (WAITING, PRESSURE, RATIO)
+BENCHMARKS = (WAITING, RATIO)

@@ -62,4 +62,16 @@ READS = Benchmark(
     headline="16 CPUs: share .*|2 CPUs.*",
 )
 
-BENCHMARKS = (FAULTS, LOADS, READS)
+KUBELET = Benchmark(
+    name="kubelet",
+    title="a node with 2011 cgroups four levels deep, 200 of them busy, and two readers",
+    about="one sweeps all memory.stat files every 10 s, one reads 20 of them every second",
+    minutes=7,
+    program="kubelet",
+    variants=VARIANTS,
+    boots=2,
+    settings=tuple(Setting(f"{cpus} CPUs", memory_mib=2048, cpus=cpus) for cpus in (2, 16)),
+    headline=".* CPUs: (a sweep|one read, p99|worst error).*",
+)
+
+BENCHMARKS = (FAULTS, LOADS, READS, KUBELET)

@@ -5,11 +5,7 @@
  *
  *	bench.disks=N		the number of disks
  *	bench.mib=N		MiB that each writes or reads
- *	bench.phases=...	w: all write, r: all read, s: sync, d: sync and drop caches,
- *				o: all read endlessly beside the hogs
- *	bench.anon=MIB		beside the writers or readers, a task whose memory grows to this
- *	bench.blocks=N		beside them, tasks that make order-3 allocations
- *	bench.hogs=N		tasks that allocate memory until they are killed
+ *	bench.phases=...	w: all write, r: all read, s: sync, d: sync and drop caches
  *	bench.lru=0|1		classic, MGLRU
  *	bench.ratio=N		vm.active_inactive_ratio, on a kernel that has it
  */
@@ -18,10 +14,6 @@
 #include <dirent.h>
 
 #define CHUNK	65536
-#define GROWTH	(256L << 10)
-#define PIPES	128
-/* 512 slots of 40 bytes: an order-3 allocation. */
-#define WIDE	(2 * MIB)
 #define TRACING	"/sys/kernel/tracing"
 #define EVENTS	TRACING "/events/vmscan/mm_vmscan_direct_reclaim_"
 
@@ -36,68 +28,6 @@ static void transfer(int disk, long size, bool write_it)
 		if ((write_it ? write(fd, chunk, CHUNK) : read(fd, chunk, CHUNK)) != CHUNK)
 			die("a disk");
 	close(fd);
-}
-
-static char *map_private(long size)
-{
-	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (p == MAP_FAILED)
-		die("mmap");
-	return p;
-}
-
-static void grow(long size)
-{
-	char *p = map_private(size);
-	long at;
-
-	for (at = 0; at < size; at += PAGE) {
-		if (at % GROWTH == 0)
-			sleep_ms(2);
-		p[at] = 1;
-	}
-	pause();
-}
-
-/*
- * Allocates more at a time than the per-CPU lists hold, then sleeps: the CPU
- * time is for the other tasks.
- */
-static void take_blocks(long long *taken)
-{
-	int fds[PIPES][2], i;
-
-	for (i = 0; i < PIPES; i++)
-		CHECK(pipe(fds[i]));
-	for (;;) {
-		for (i = 0; i < PIPES; i++) {
-			CHECK(fcntl(fds[i][1], F_SETPIPE_SZ, WIDE));
-			__atomic_fetch_add(taken, 1, __ATOMIC_RELAXED);
-		}
-		for (i = 0; i < PIPES; i++)
-			CHECK(fcntl(fds[i][1], F_SETPIPE_SZ, PAGE));
-		sleep_ms(10);
-	}
-}
-
-static void take_all(void)
-{
-	long at;
-
-	put("/proc/self/oom_score_adj", "1000");
-	for (;;) {
-		char *p = map_private(MIB);
-
-		for (at = 0; at < MIB; at += PAGE)
-			p[at] = 1;
-	}
-}
-
-static void stop(pid_t pid)
-{
-	CHECK(kill(pid, SIGKILL));
-	CHECK(waitpid(pid, NULL, 0));
 }
 
 static long long all_transfer(int disks, long size, bool write_it)
@@ -205,38 +135,14 @@ static double reclaim_ms(void)
 	return ms;
 }
 
-/* Starts the tasks beside the writers or readers, and returns their number. */
-static int start_others(pid_t *pids, long long *taken)
-{
-	long anon = number("anon", 0) * MIB, blocks = number("blocks", 0);
-	int n = 0;
-
-	if (anon) {
-		pids[n] = CHECK(fork());
-		if (!pids[n++])
-			grow(anon);
-	}
-	while (blocks--) {
-		pids[n] = CHECK(fork());
-		if (!pids[n++])
-			take_blocks(taken);
-	}
-	return n;
-}
-
 static void run_phase(const char *name, int disks, long size, bool write_it)
 {
 	struct counts before = count(), after;
 	double kswapd = kswapd_ms(), reclaim;
-	long long ns, *taken = map_shared(PAGE);
-	pid_t others[64];
-	int n;
+	long long ns;
 
 	trace_reclaim(true);
-	n = start_others(others, taken);
 	ns = all_transfer(disks, size, write_it);
-	while (n--)
-		stop(others[n]);
 	trace_reclaim(false);
 	after = count();
 	kswapd = kswapd_ms() - kswapd;
@@ -248,35 +154,6 @@ static void run_phase(const char *name, int disks, long size, bool write_it)
 	figure(after.direct - before.direct, "pages", format("%s, by direct reclaim", name));
 	figure(kswapd, "ms", format("%s, time in kswapd", name));
 	figure(after.kswapd - before.kswapd, "pages", format("%s, by kswapd", name));
-	if (*taken)
-		figure(1e9 * *taken / ns, "blocks/s", format("%s, of order 3 beside them", name));
-}
-
-/* Measures the time until the tasks that use up all memory have been killed. */
-static void run_hogs(int disks, long size)
-{
-	int hogs = number("hogs", 4), i, status;
-	long long start = now();
-	pid_t readers[64], pids[64];
-
-	for (i = 0; i < disks; i++) {
-		readers[i] = CHECK(fork());
-		while (!readers[i])
-			transfer(i, size, false);
-	}
-	for (i = 0; i < hogs; i++) {
-		pids[i] = CHECK(fork());
-		if (!pids[i])
-			take_all();
-	}
-	for (i = 0; i < hogs; i++) {
-		CHECK(waitpid(pids[i], &status, 0));
-		if (!WIFSIGNALED(status))
-			die("a hog that was not killed");
-	}
-	figure((now() - start) / 1e6, "ms", "last kill");
-	for (i = 0; i < disks; i++)
-		stop(readers[i]);
 }
 
 int main(void)
@@ -303,9 +180,6 @@ int main(void)
 		case 'r':
 			run_phase(dropped ? "readers, caches dropped" :
 				  written ? "readers, after writers" : "readers", disks, size, false);
-			break;
-		case 'o':
-			run_hogs(disks, size);
 			break;
 		case 's':
 			sync();

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Waiting for the memory of a cgroup, where upstream sleeps for a fixed time or kills."""
+
+from .benchmark import MEMORY_DISK, Benchmark, Setting
+
+# A disk of 20 MB/s whose time is the guest's, and no messages of the OOM killer on the console.
+SLOW_DISK = (
+    *(word for word in MEMORY_DISK if "irqmode" not in word),
+    *("null_blk.irqmode=2", "null_blk.mbps=20", "loglevel=3"),
+)
+
+WAITS = Benchmark(
+    name="memcg-waits",
+    title="tasks at memory.high, at memory.max with all pages dirty, and beside an OOM victim",
+    about="asleep without need; bursts; 64 KiB writes at memory.max=24M to 20 MB/s; second kills",
+    minutes=6,
+    program="waits",
+    boots=3,
+    settings=(
+        Setting("", ("bench.at=high",)),
+        Setting("classic", (*SLOW_DISK, "bench.at=max", "bench.lru=0")),
+        Setting("MGLRU", (*SLOW_DISK, "bench.at=max", "bench.lru=1")),
+        Setting("4 CPUs", ("bench.at=oom", "loglevel=3"), cpus=4),
+    ),
+    commands=("mkfs.ext4",),
+    headline=".*(p50|p99|slowest|over time|killed.*|kills)",
+)
+
+BENCHMARKS = (WAITS,)
