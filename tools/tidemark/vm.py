@@ -183,7 +183,8 @@ def _follow(
 ) -> list[str]:
     lines: list[str] = []
     partial = ""
-    with results.open(errors="replace") as stream:
+    # Without translation: a read may end between the two characters of an end of line.
+    with results.open(errors="replace", newline="") as stream:
         while True:
             ended = qemu.poll() is not None
             *complete, partial = (partial + stream.read()).split("\n")

@@ -38,6 +38,13 @@ class RunTest(unittest.TestCase):
         self.assertEqual(outcome.status, 3)
         self.assertEqual(self.heard, ["ok 1 a", "ok 2 b"])
 
+    def test_a_read_may_end_within_an_end_of_line(self) -> None:
+        pause = vm.POLL_SECONDS * 3
+        outcome = self.run_guest(
+            f'printf "ok 1 a\\r" > "$results"; sleep {pause}; printf "\\ndone 0\\n" >> "$results"'
+        )
+        self.assertEqual(outcome.results, ["ok 1 a"])
+
     def test_a_guest_that_stops_early_has_no_status(self) -> None:
         outcome = self.run_guest('echo panic > "$log"; echo "ok 1 a" > "$results"')
         self.assertEqual(outcome.results, ["ok 1 a"])
