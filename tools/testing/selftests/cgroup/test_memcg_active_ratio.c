@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "cgroup_util.h"
-#include "memcg_dirty_util.h"
+#include "memcg_test_util.h"
 
 #define SYSCTL_FILE	"/proc/sys/vm/active_inactive_ratio"
 #define LRU_GEN_FILE	"/sys/kernel/mm/lru_gen/enabled"

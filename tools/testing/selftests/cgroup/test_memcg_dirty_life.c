@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "cgroup_util.h"
-#include "memcg_dirty_util.h"
+#include "memcg_test_util.h"
 
 #define NR_SETTERS	8
 #define NR_NEW		400	/* cgroups that are given a limit */

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "cgroup_util.h"
-#include "memcg_dirty_util.h"
+#include "memcg_test_util.h"
 
 #define MOVE_FILE	"memory.move_charge_at_immigrate"
 /* Below the background limit, so that no page is written in between. */

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "cgroup_util.h"
-#include "memcg_dirty_util.h"
+#include "memcg_test_util.h"
 
 #define LRU_GEN_FILE	"/sys/kernel/mm/lru_gen/enabled"
 #define TRACING		"/sys/kernel/tracing"

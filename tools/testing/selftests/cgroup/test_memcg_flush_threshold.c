@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "cgroup_util.h"
-#include "memcg_dirty_util.h"
+#include "memcg_test_util.h"
 
 #define THRESHOLD_FILE	"memory.stat_flush_threshold"
 #define EFFECTIVE_FILE	"memory.stat_flush_threshold.effective"

@@ -19,7 +19,7 @@
 
 #include "../kselftest.h"
 #include "cgroup_util.h"
-#include "memcg_dirty_util.h"
+#include "memcg_test_util.h"
 
 /*
  * The penalty for each batch of 256 KiB grows with the square of the excess. At

@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 #include "cgroup_util.h"
-#include "memcg_dirty_util.h"
 #include "memcg_knobs.h"
+#include "memcg_test_util.h"
 
 #define NR_TASKS	6
 #define NAME_SIZE	256

@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "cgroup_util.h"
-#include "memcg_dirty_util.h"
 #include "memcg_knobs.h"
+#include "memcg_test_util.h"
 
 #define DEBUGFS		"/sys/kernel/debug/"
 #define KMEMLEAK	DEBUGFS "kmemleak"

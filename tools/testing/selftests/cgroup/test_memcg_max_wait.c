@@ -21,7 +21,7 @@
 
 #include "../kselftest.h"
 #include "cgroup_util.h"
-#include "memcg_dirty_util.h"
+#include "memcg_test_util.h"
 
 #define LRU_GEN_FILE	"/sys/kernel/mm/lru_gen/enabled"
 #define MAX		"24M"

@@ -19,7 +19,7 @@
 
 #include "../kselftest.h"
 #include "cgroup_util.h"
-#include "memcg_dirty_util.h"
+#include "memcg_test_util.h"
 
 /* All hogs but one fit, beside the bystanders. */
 #define MAX		"160M"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Common parts of the tests of dirty limits. */
-#ifndef MEMCG_DIRTY_UTIL_H
-#define MEMCG_DIRTY_UTIL_H
+/* Common parts of the tests of memory cgroups. */
+#ifndef MEMCG_TEST_UTIL_H
+#define MEMCG_TEST_UTIL_H
 
 #include <stdbool.h>
 #include <sys/types.h>

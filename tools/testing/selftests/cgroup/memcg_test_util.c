@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Common parts of the tests of dirty limits. */
+/* Common parts of the tests of memory cgroups. */
 #define _GNU_SOURCE
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "cgroup_util.h"
-#include "memcg_dirty_util.h"
+#include "memcg_test_util.h"
 
 #define SAMPLE_MS	50
 /* After so many bytes, a writer that watches itself reads the counts. */
