@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "cgroup_util.h"
+#include "memcg_dirty_util.h"
 #include "memcg_test_util.h"
 
 static const char *const test_file = "test_memcg_dirty.tmp";

@@ -31,6 +31,7 @@
 #include "cgroup_util.h"
 #include "memcg_dirty_fuse.h"
 #include "memcg_dirty_nfs.h"
+#include "memcg_dirty_util.h"
 #include "memcg_test_util.h"
 
 #define LIMIT			MB(10L)

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "cgroup_util.h"
+#include "memcg_dirty_util.h"
 #include "memcg_test_util.h"
 
 #define NR_SETTERS	8
@@ -119,20 +120,6 @@ static bool stop(pid_t pid)
 	return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status);
 }
 
-/* A cgroup whose children have the memory controller, and io if it exists. */
-static char *create_parent(const char *root, const char *name)
-{
-	char *parent = create_cgroup(root, name);
-
-	if (parent && cg_write(parent, "cgroup.subtree_control", "+memory")) {
-		destroy_cgroup(parent);
-		return NULL;
-	}
-	if (parent)
-		cg_write(parent, "cgroup.subtree_control", "+io");
-	return parent;
-}
-
 /* Cgroups come and go below @parent; each mkdir() and rmdir() is a sample. */
 static pid_t start_mkdir(const char *parent)
 {
@@ -224,8 +211,8 @@ struct setting {
 /* Sets @file of many new cgroups, and measures that. */
 static int set_many(const char *root, const char *file, struct setting *result)
 {
-	char *parent = create_parent(root, "life_many");
-	char *other = create_parent(root, "life_other");
+	char *parent = create_io_parent(root, "life_many");
+	char *other = create_io_parent(root, "life_other");
 	char path[PATH_MAX];
 	int i, ret = -1;
 	pid_t pid;
@@ -283,7 +270,7 @@ static int rewrite(const char *cgroup, const char *file)
 static long mkdir_beside(const char *root, const char *file)
 {
 	char *cgroup = create_cgroup(root, "life_rewritten");
-	char *other = create_parent(root, "life_other");
+	char *other = create_io_parent(root, "life_other");
 	pid_t pids[NR_REWRITERS], pid;
 	int i, status;
 	long ms = -1;
@@ -489,7 +476,7 @@ static int wait_paused(const char *cgroup)
 static long peak_below_max(const char *root, char *limit)
 {
 	struct writes writes = { .file = test_file, .wrap = MB(1024L) };
-	char *parent = create_parent(root, "life_loosen");
+	char *parent = create_io_parent(root, "life_loosen");
 	char *child = parent ? create_cgroup(parent, "child") : NULL;
 	long peak = -KSFT_FAIL;
 	pid_t pid;
@@ -562,7 +549,7 @@ static long rate_beside_slow(const char *root, bool both)
 		.file = test_file, .bytes = FAST_BYTES, .flush = true,
 		.keep = true,
 	};
-	char *parent = create_parent(root, "life_slow");
+	char *parent = create_io_parent(root, "life_slow");
 	char *slow = parent ? create_cgroup(parent, "slow") : NULL;
 	char *fast = parent ? create_cgroup(parent, "fast") : NULL;
 	long start, rate = -KSFT_FAIL;
@@ -660,8 +647,8 @@ static long light_ms(const char *root, bool both)
 		.file = test_file, .bytes = LIGHT_WRITES * CHUNK,
 		.pause_ms = LIGHT_PAUSE_MS, .sample = true,
 	};
-	char *parent = create_parent(root, "life_leaves"), *leaves[NR_LEAVES] = {};
-	char *busy = parent ? create_parent(parent, "busy") : NULL;
+	char *parent = create_io_parent(root, "life_leaves"), *leaves[NR_LEAVES] = {};
+	char *busy = parent ? create_io_parent(parent, "busy") : NULL;
 	char *light = parent ? create_cgroup(parent, "light") : NULL;
 	pid_t pids[NR_LEAVES] = {};
 	long ms = -KSFT_FAIL;
@@ -765,8 +752,8 @@ static bool check_events(const char *top, const char *limited, const char *child
 static int test_event_poll(const char *root)
 {
 	struct writes endless = { .file = test_file, .wrap = MB(256L) };
-	char *top = create_parent(root, "life_events");
-	char *limited = top ? create_parent(top, "limited") : NULL;
+	char *top = create_io_parent(root, "life_events");
+	char *limited = top ? create_io_parent(top, "limited") : NULL;
 	char *child = limited ? create_cgroup(limited, "child") : NULL;
 	int fd = -1, ret = KSFT_FAIL;
 	pid_t pid = 0;
@@ -946,7 +933,7 @@ static int test_storm(const char *root)
 		storm_set, storm_set, storm_toggle, storm_read,
 		storm_write, storm_write, storm_write, storm_write,
 	};
-	char *parent = create_parent(root, "life_storm");
+	char *parent = create_io_parent(root, "life_storm");
 	pid_t pids[ARRAY_SIZE(work)];
 	int i, status, ret = KSFT_PASS;
 

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "cgroup_util.h"
+#include "memcg_dirty_util.h"
 #include "memcg_test_util.h"
 
 #define VM_LIMIT	"/proc/sys/vm/dirty_bytes"

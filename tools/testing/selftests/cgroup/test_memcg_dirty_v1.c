@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "cgroup_util.h"
+#include "memcg_dirty_util.h"
 #include "memcg_test_util.h"
 
 #define MOVE_FILE	"memory.move_charge_at_immigrate"

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "cgroup_util.h"
+#include "memcg_dirty_util.h"
 #include "memcg_test_util.h"
 
 #define LRU_GEN_FILE	"/sys/kernel/mm/lru_gen/enabled"
@@ -95,18 +96,6 @@ static void remove_files(void)
 {
 	unlink(test_file);
 	unlink(other_file);
-}
-
-/* A cgroup whose children have the memory controller. */
-static char *create_parent(const char *root, const char *name)
-{
-	char *parent = create_cgroup(root, name);
-
-	if (parent && cg_write(parent, "cgroup.subtree_control", "+memory +io")) {
-		destroy_cgroup(parent);
-		return NULL;
-	}
-	return parent;
 }
 
 static long dirty_stat(const char *cgroup, const char *key)
@@ -231,7 +220,7 @@ static int test_light_sibling(const char *root)
 	struct writes little = {
 		.file = test_file, .bytes = MB(5), .pause_ms = 62,
 	};
-	char *parent = create_parent(root, "dirty_parent");
+	char *parent = create_io_parent(root, "dirty_parent");
 	char *hog = NULL, *light = NULL;
 	long took, throttled;
 	int i, ret = KSFT_FAIL;
@@ -286,7 +275,7 @@ static int aimed_writeback(const char *root)
 	struct writes idle_writes = { .file = test_file, .bytes = MB(12) };
 	struct writes other_writes = { .file = other_file, .bytes = MB(12) };
 	struct writes busy_writes = { .file = "test_memcg_dirty_wb_busy.tmp" };
-	char *parent = create_parent(root, "dirty_aimed");
+	char *parent = create_io_parent(root, "dirty_aimed");
 	char *other = create_cgroup(root, "dirty_aimed_other");
 	char *idle = NULL, *busy = NULL;
 	int ret = KSFT_FAIL;
@@ -600,7 +589,7 @@ out:
 static int test_cycles(const char *root)
 {
 	struct writes writes = {};
-	char *parent = create_parent(root, "dirty_cycles");
+	char *parent = create_io_parent(root, "dirty_cycles");
 	char *busy[4] = {}, name[4][32] = {};
 	int i, ret = KSFT_FAIL;
 	pid_t pid[4] = {};

@@ -21,10 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../kselftest.h"
 #include "cgroup_util.h"
+#include "memcg_test_util.h"
 
-#define CHUNK		65536L
 #define OWNERS		6
 #define PAIRS		6
 /* In percent of the rate of writes to new files. */
@@ -46,14 +45,6 @@ struct job {
 	int pause_ms;		/* after each chunk */
 	char *memory_max;	/* if set, fsync() at the end */
 };
-
-static long now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 static void file_name(char *name, size_t len, const char *prefix, int number)
 {
@@ -98,37 +89,6 @@ static int write_files(const char *cgroup, void *arg)
 		if (fsync(fds[i]))
 			return 1;
 	return 0;
-}
-
-static char *create_cgroup(const char *parent, const char *name)
-{
-	char *cgroup = cg_name(parent, name);
-
-	if (cgroup && cg_create(cgroup)) {
-		free(cgroup);
-		return NULL;
-	}
-	return cgroup;
-}
-
-static void destroy_cgroup(char *cgroup)
-{
-	if (cgroup)
-		cg_destroy(cgroup);
-	free(cgroup);
-}
-
-static char *create_parent(const char *root, const char *name)
-{
-	char *parent = create_cgroup(root, name);
-
-	if (parent && cg_write(parent, "cgroup.subtree_control", "+memory")) {
-		destroy_cgroup(parent);
-		return NULL;
-	}
-	if (parent)
-		cg_write(parent, "cgroup.subtree_control", "+io");
-	return parent;
 }
 
 /* Leaves files of a removed cgroup. Returns the cgroup's inode number, or 0. */
@@ -201,7 +161,7 @@ static int test_restart(const char *root)
 	struct job after = { .prefix = "foreign_old", .files = 2,
 			     .flags = O_TRUNC, .bytes = MB(400L),
 			     .memory_max = "200M" };
-	char *parent = create_parent(root, "foreign_restart");
+	char *parent = create_io_parent(root, "foreign_restart");
 	int ret = KSFT_FAIL;
 	long new;
 
@@ -221,7 +181,7 @@ static int test_six_owners(const char *root)
 	struct job job = { .prefix = "foreign_six", .files = OWNERS,
 			   .offset = MB(2L), .bytes = MB(300L),
 			   .memory_max = "200M" };
-	char *parent = create_parent(root, "foreign_six");
+	char *parent = create_io_parent(root, "foreign_six");
 	char *owners[OWNERS] = {}, name[64], file[64];
 	struct job own = { .prefix = file, .files = 1, .bytes = MB(1L) };
 	int i, ret = KSFT_FAIL;
@@ -331,7 +291,7 @@ static int wait_released(const char *parent)
 /* Records of each other's wbs, or a third cgroup's, pin no removed cgroup. */
 static int test_pairs(const char *root)
 {
-	char *parent = create_parent(root, "foreign_pairs");
+	char *parent = create_io_parent(root, "foreign_pairs");
 	char *witness = parent ? create_cgroup(parent, "witness") : NULL;
 	char prefix[32];
 	int i, ret = KSFT_FAIL;
@@ -405,7 +365,7 @@ static int inode_moves(const char *root, struct job *later, bool to_writer)
 {
 	struct job before = { .prefix = "foreign_moves", .files = 1,
 			      .bytes = MB(8L) };
-	char *parent = create_parent(root, "foreign_moves");
+	char *parent = create_io_parent(root, "foreign_moves");
 	char *writer = parent ? create_cgroup(parent, "writer") : NULL;
 	struct stat st = {};
 	ino_t from;
@@ -455,31 +415,14 @@ static const struct {
 
 #undef T
 
-/* TEST_CASES has words like "test_memcg_foreign.test_pairs" between commas. */
-static bool case_wanted(const char *name)
-{
-	const char *words = getenv("TEST_CASES");
-	char word[64];
-
-	if (!words || !strstr(words, "test_memcg_foreign."))
-		return true;
-	snprintf(word, sizeof(word), "test_memcg_foreign.%s", name);
-	return strstr(words, word);
-}
-
 int main(int argc, char **argv)
 {
 	char root[PATH_MAX];
 	int i, plan = 0;
 
 	ksft_print_header();
-	if (cg_find_unified_root(root, sizeof(root), NULL))
-		ksft_exit_skip("cgroup v2 isn't mounted\n");
-	if (cg_read_strstr(root, "cgroup.subtree_control", "memory") &&
-	    cg_write(root, "cgroup.subtree_control", "+memory"))
-		ksft_exit_skip("memory controller isn't available\n");
-	if (cg_read_strstr(root, "cgroup.subtree_control", "io") &&
-	    cg_write(root, "cgroup.subtree_control", "+io"))
+	find_root(root, sizeof(root));
+	if (cg_read_strstr(root, "cgroup.subtree_control", "io"))
 		ksft_exit_skip("io controller isn't available\n");
 	for (i = 0; i < ARRAY_SIZE(tests); i++)
 		plan += case_wanted(tests[i].name);

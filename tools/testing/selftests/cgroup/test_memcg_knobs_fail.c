@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "cgroup_util.h"
+#include "memcg_dirty_util.h"
 #include "memcg_knobs.h"
 #include "memcg_test_util.h"
 
