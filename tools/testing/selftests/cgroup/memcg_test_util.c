@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/utsname.h>
@@ -42,6 +44,42 @@ bool ext4_has_large_folios(void)
 	if (uname(&name) || sscanf(name.release, "%d.%d", &major, &minor) != 2)
 		return false;
 	return major > 6 || (major == 6 && minor >= 16);
+}
+
+/* Memory that is shared with the tasks that the caller starts. */
+void *share_memory(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		ksft_exit_fail_msg("no memory\n");
+	return memory;
+}
+
+/* Returns 0, or the error as a negative number. */
+int write_file(const char *path, const char *text)
+{
+	ssize_t len = strlen(text), written;
+
+	written = write_text(path, (char *)text, len);
+	if (written < 0)
+		return written;
+	return written == len ? 0 : -EIO;
+}
+
+struct setting save_setting(const char *path)
+{
+	struct setting setting = { .path = path };
+
+	read_text(path, setting.text, sizeof(setting.text));
+	return setting;
+}
+
+void free_setting(struct setting *setting)
+{
+	if (*setting->text)
+		write_file(setting->path, setting->text);
 }
 
 /* With O_DIRECT in @flags, the buffer has to be aligned. */
@@ -134,14 +172,15 @@ void slow_down(const char *cgroup, unsigned int rate)
 	cg_write(cgroup, "io.max", text);
 }
 
-/* Is the current directory on a file system with a disk? */
-bool can_write_back(void)
+static bool can_write_back(void)
 {
 	struct statfs fs;
 
 	return !statfs(".", &fs) && fs.f_type != TMPFS_MAGIC &&
 	       fs.f_type != RAMFS_MAGIC && fs.f_type != OVERLAYFS_SUPER_MAGIC;
 }
+
+const struct memcg_place on_disk = { can_write_back, "" };
 
 /**
  * case_wanted() - Tell whether a case of this program is to run.
@@ -152,7 +191,7 @@ bool can_write_back(void)
  *
  * Return: true if the case runs.
  */
-bool case_wanted(const char *name)
+static bool case_wanted(const char *name)
 {
 	size_t length = strlen(program_invocation_short_name);
 	const char *word = getenv("TEST_CASES");
@@ -170,4 +209,60 @@ bool case_wanted(const char *name)
 			return true;
 	}
 	return !named;
+}
+
+static void run_case(const struct memcg_test *test, const char *root)
+{
+	const struct memcg_place *place = test->place;
+	int result = KSFT_SKIP;
+	char name[128];
+
+	snprintf(name, sizeof(name), "%s%s", test->name,
+		 place ? place->suffix : "");
+	if (!place || place->enter())
+		result = test->fn(root);
+	ksft_test_result_code(result, name, NULL);
+}
+
+/**
+ * memcg_test_run() - Run the cases that are wanted.
+ * @root: the root cgroup
+ * @tests: all cases
+ * @nr: number of cases
+ *
+ * Return: the exit code of the program.
+ */
+int memcg_test_run(const char *root, const struct memcg_test *tests, int nr)
+{
+	int i, plan = 0;
+
+	for (i = 0; i < nr; i++)
+		plan += case_wanted(tests[i].name);
+	ksft_set_plan(plan);
+	for (i = 0; i < nr; i++)
+		if (case_wanted(tests[i].name))
+			run_case(&tests[i], root);
+	ksft_print_cnts();
+	return ksft_plan == ksft_cnt.ksft_pass + ksft_cnt.ksft_xfail +
+			    ksft_cnt.ksft_xskip ? KSFT_PASS : KSFT_FAIL;
+}
+
+/**
+ * memcg_test_main() - Run the cases of a program below the root of cgroup v2.
+ * @tests: all cases
+ * @nr: number of cases
+ * @setup: prepares what all cases need, or exits; may be NULL
+ *
+ * Return: the exit code of the program.
+ */
+int memcg_test_main(const struct memcg_test *tests, int nr,
+		    void (*setup)(const char *root))
+{
+	char root[PATH_MAX];
+
+	ksft_print_header();
+	find_root(root, sizeof(root));
+	if (setup)
+		setup(root);
+	return memcg_test_run(root, tests, nr);
 }

@@ -783,74 +783,60 @@ static int test_anon(const char *root)
 	return ret;
 }
 
-/* Where a test runs: once, on each LRU, or on one of them only. */
-enum where { ONCE, EITHER_LRU, CLASSIC_LRU, LRU_GEN };
+static bool use_lru(const char *enabled)
+{
+	return !write_file(LRU_GEN_FILE, enabled) && can_test_effect();
+}
 
-static const struct {
-	const char *name;
-	int (*fn)(const char *root);
-	enum where where;
-} tests[] = {
-	{ "test_sysctl_default", test_sysctl_default },
-	{ "test_sysctl_values", test_sysctl_values },
-	{ "test_default", test_default },
-	{ "test_values", test_values },
-	{ "test_effect", test_effect, EITHER_LRU },
-	{ "test_inheritance", test_inheritance, EITHER_LRU },
-	{ "test_share", test_share, EITHER_LRU },
-	{ "test_anon", test_anon, EITHER_LRU },
-	{ "test_lru_switch", test_lru_switch, EITHER_LRU },
-	{ "test_removed", test_removed, CLASSIC_LRU },
-	{ "test_mapped", test_mapped, LRU_GEN },
+static bool use_classic_lru(void)
+{
+	return use_lru("n");
+}
+
+static bool use_lru_gen(void)
+{
+	return use_lru("y");
+}
+
+static const struct memcg_place classic_lru = {
+	use_classic_lru, " on the classic LRU",
 };
 
-static void run_tests(const char *root, enum where where, bool can,
-		      const char *lru)
+static const struct memcg_place lru_gen = {
+	use_lru_gen, " on the multi-gen LRU",
+};
+
+static const struct memcg_test tests[] = {
+	T(test_sysctl_default),
+	T(test_sysctl_values),
+	T(test_default),
+	T(test_values),
+	T(test_effect, &classic_lru),
+	T(test_inheritance, &classic_lru),
+	T(test_share, &classic_lru),
+	T(test_anon, &classic_lru),
+	T(test_lru_switch, &classic_lru),
+	T(test_removed, &classic_lru),
+	T(test_effect, &lru_gen),
+	T(test_inheritance, &lru_gen),
+	T(test_share, &lru_gen),
+	T(test_anon, &lru_gen),
+	T(test_lru_switch, &lru_gen),
+	T(test_mapped, &lru_gen),
+};
+
+static void require_sysctl(const char *root)
 {
-	char name[64];
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(tests); i++) {
-		if (tests[i].where != where || !case_wanted(tests[i].name))
-			continue;
-		snprintf(name, sizeof(name), "%s%s", tests[i].name, lru);
-		ksft_test_result_code(can ? tests[i].fn(root) : KSFT_SKIP, name,
-				      NULL);
-	}
-}
-
-/* Switches lru_gen, if that is possible. */
-static bool can_test_on_lru(char *enabled)
-{
-	return write_text(LRU_GEN_FILE, enabled, 1) == 1 && can_test_effect();
-}
-
-int main(int argc, char **argv)
-{
-	char root[PATH_MAX], enabled[32];
-	int i, plan = 0;
-	bool can;
-
-	ksft_print_header();
-	find_root(root, sizeof(root));
 	if (access(SYSCTL_FILE, F_OK))
 		ksft_exit_skip("no vm.active_inactive_ratio\n");
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		if (case_wanted(tests[i].name))
-			plan += 1 + (tests[i].where == EITHER_LRU);
-	ksft_set_plan(plan);
+}
 
-	run_tests(root, ONCE, true, "");
-	if (read_text(LRU_GEN_FILE, enabled, sizeof(enabled)) <= 0)
-		snprintf(enabled, sizeof(enabled), "0\n");
-	can = can_test_on_lru("n");
-	run_tests(root, EITHER_LRU, can, " on the classic LRU");
-	run_tests(root, CLASSIC_LRU, can, " on the classic LRU");
-	can = can_test_on_lru("y");
-	run_tests(root, EITHER_LRU, can, " on the multi-gen LRU");
-	run_tests(root, LRU_GEN, can, " on the multi-gen LRU");
-	write_text(LRU_GEN_FILE, enabled, strlen(enabled) - 1);
+int main(void)
+{
+	struct setting lru __free(setting) = save_setting(LRU_GEN_FILE);
+	int ret = memcg_test_main(tests, ARRAY_SIZE(tests), require_sysctl);
+
 	unlink(set_file);
 	unlink(stream_file);
-	ksft_finished();
+	return ret;
 }

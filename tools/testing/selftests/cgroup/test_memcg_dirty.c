@@ -26,7 +26,7 @@
 static const char *const test_file = "test_memcg_dirty.tmp";
 
 /* Runs in the cgroup: writes @arg bytes, a pointer to a long. */
-static int write_file(const char *cgroup, void *arg)
+static int write_bytes(const char *cgroup, void *arg)
 {
 	return write_zeroes(test_file, O_TRUNC, *(long *)arg);
 }
@@ -429,7 +429,7 @@ static int test_stat(const char *root)
 		goto out;
 	/* A writer that is not faster than the disk need not be throttled. */
 	slow_down(parent, 1);
-	if (cg_run(child, write_file, &bytes))
+	if (cg_run(child, write_bytes, &bytes))
 		goto out;
 	slow_down(parent, 1000);
 	if (!check_stat(parent))
@@ -485,7 +485,7 @@ static int test_seed_and_background(const char *root)
 	long bytes = MB(32L);
 	int ret = KSFT_FAIL;
 
-	if (!cgroup || cg_run(cgroup, write_file, &bytes))
+	if (!cgroup || cg_run(cgroup, write_bytes, &bytes))
 		goto out;
 	if (cg_dirty(cgroup) < bytes / 2) {
 		ksft_print_msg("nothing is dirty without a limit\n");
@@ -495,7 +495,7 @@ static int test_seed_and_background(const char *root)
 		goto out;
 	/* The next writer notices that, and then the flusher goes on. */
 	bytes = MB(1);
-	if (cg_run(cgroup, write_file, &bytes))
+	if (cg_run(cgroup, write_bytes, &bytes))
 		goto out;
 	if (wait_until_below(cgroup, MB(8) + stat_error(), 10)) {
 		ksft_print_msg("still %ld bytes\n", cg_dirty(cgroup));
@@ -520,7 +520,7 @@ static int test_change_under_load(const char *root)
 
 	if (!cgroup)
 		goto out;
-	pid = cg_run_nowait(cgroup, write_file, &bytes);
+	pid = cg_run_nowait(cgroup, write_bytes, &bytes);
 	if (pid < 0)
 		goto out;
 	for (i = 0; !waitpid(pid, &status, WNOHANG); i++)
@@ -559,7 +559,7 @@ static int test_rmdir(const char *root)
 	for (i = 0; i < 8; i++) {
 		child = create_cgroup(parent, "child");
 		if (!child || cg_write(child, LIMIT_FILE, i & 1 ? "8M" : "max") ||
-		    cg_run(child, write_file, &bytes) || cg_destroy(child))
+		    cg_run(child, write_bytes, &bytes) || cg_destroy(child))
 			goto out;
 		free(child);
 		child = NULL;
@@ -600,7 +600,7 @@ static int test_limit_after_rmdir(const char *root)
 		goto out;
 	child = create_cgroup(parent, "child");
 	if (!child || cg_write(child, LIMIT_FILE, "64M") ||
-	    cg_run(child, write_file, &bytes) || cg_destroy(child))
+	    cg_run(child, write_bytes, &bytes) || cg_destroy(child))
 		goto out;
 	free(child);
 	child = NULL;
@@ -635,7 +635,7 @@ static int test_controller_toggle(const char *root)
 	if (!parent || cg_write(parent, "cgroup.subtree_control", "+memory"))
 		goto out;
 	child = create_cgroup(parent, "child");
-	if (!child || cg_run(child, write_file, &bytes) ||
+	if (!child || cg_run(child, write_bytes, &bytes) ||
 	    cg_write(parent, "cgroup.subtree_control", "-memory") ||
 	    cg_write(parent, "cgroup.subtree_control", "+memory"))
 		goto out;
@@ -660,50 +660,26 @@ out:
 	return ret;
 }
 
-#define T(x, w) { x, #x, w }
-static const struct {
-	int (*fn)(const char *root);
-	const char *name;
-	bool writes;
-} tests[] = {
-	T(test_default, false),
-	T(test_valid, false),
-	T(test_invalid, false),
-	T(test_pairs, false),
-	T(test_effective, false),
-	T(test_ratio_follows, false),
-	T(test_limit_holds, true),
-	T(test_no_limit, true),
-	T(test_ratio_holds, true),
-	T(test_stat, true),
-	T(test_ancestor, true),
-	T(test_seed_and_background, true),
-	T(test_change_under_load, true),
-	T(test_rmdir, true),
-	T(test_limit_after_rmdir, true),
-	T(test_controller_toggle, true),
+static const struct memcg_test tests[] = {
+	T(test_default),
+	T(test_valid),
+	T(test_invalid),
+	T(test_pairs),
+	T(test_effective),
+	T(test_ratio_follows),
+	T(test_limit_holds, &on_disk),
+	T(test_no_limit, &on_disk),
+	T(test_ratio_holds, &on_disk),
+	T(test_stat, &on_disk),
+	T(test_ancestor, &on_disk),
+	T(test_seed_and_background, &on_disk),
+	T(test_change_under_load, &on_disk),
+	T(test_rmdir, &on_disk),
+	T(test_limit_after_rmdir, &on_disk),
+	T(test_controller_toggle, &on_disk),
 };
 
-#undef T
-
-int main(int argc, char **argv)
+int main(void)
 {
-	char root[PATH_MAX];
-	int i, result, plan = 0;
-
-	ksft_print_header();
-	find_root(root, sizeof(root));
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		plan += case_wanted(tests[i].name);
-	ksft_set_plan(plan);
-
-	for (i = 0; i < ARRAY_SIZE(tests); i++) {
-		if (!case_wanted(tests[i].name))
-			continue;
-		result = KSFT_SKIP;
-		if (!tests[i].writes || can_write_back())
-			result = tests[i].fn(root);
-		ksft_test_result_code(result, tests[i].name, NULL);
-	}
-	ksft_finished();
+	return memcg_test_main(tests, ARRAY_SIZE(tests), NULL);
 }

@@ -199,17 +199,17 @@ static long set_all(const char *parent, const char *file)
 }
 
 /**
- * struct setting - a run of all setters
+ * struct set_run - a run of all setters
  * @set_ms: the time that the run took
  * @mkdir_ms: time of mkdir() and rmdir() meanwhile, 99th percentile
  */
-struct setting {
+struct set_run {
 	long set_ms;
 	long mkdir_ms;
 };
 
 /* Sets @file of many new cgroups, and measures that. */
-static int set_many(const char *root, const char *file, struct setting *result)
+static int set_many(const char *root, const char *file, struct set_run *result)
 {
 	char *parent = create_io_parent(root, "life_many");
 	char *other = create_io_parent(root, "life_other");
@@ -242,7 +242,7 @@ out:
 /* Limits on 400 new cgroups take no longer than memory.max on as many. */
 static int test_set_many(const char *root)
 {
-	struct setting max, limit;
+	struct set_run max, limit;
 	bool ok;
 
 	if (set_many(root, "memory.max", &max) ||
@@ -963,46 +963,23 @@ static int test_storm(const char *root)
 	return ret;
 }
 
-#define T(x, w) { x, #x, w }
-static const struct {
-	int (*fn)(const char *root);
-	const char *name;
-	bool writes;
-} tests[] = {
-	T(test_set_many, false),
-	T(test_rewrite, false),
-	T(test_same_value, false),
-	T(test_cannot_loosen, true),
-	T(test_slow_sibling, true),
-	T(test_many_leaves, true),
-	T(test_event_poll, true),
-	T(test_storm, true),
+static const struct memcg_test tests[] = {
+	T(test_set_many),
+	T(test_rewrite),
+	T(test_same_value),
+	T(test_cannot_loosen, &on_disk),
+	T(test_slow_sibling, &on_disk),
+	T(test_many_leaves, &on_disk),
+	T(test_event_poll, &on_disk),
+	T(test_storm, &on_disk),
 };
 
-#undef T
-
-int main(int argc, char **argv)
+static void share_samples(const char *root)
 {
-	char root[PATH_MAX];
-	int i, result, plan = 0;
+	samples = share_memory(sizeof(*samples));
+}
 
-	ksft_print_header();
-	find_root(root, sizeof(root));
-	samples = mmap(NULL, sizeof(*samples), PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (samples == MAP_FAILED)
-		ksft_exit_fail_msg("no memory\n");
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		plan += case_wanted(tests[i].name);
-	ksft_set_plan(plan);
-
-	for (i = 0; i < ARRAY_SIZE(tests); i++) {
-		if (!case_wanted(tests[i].name))
-			continue;
-		result = KSFT_SKIP;
-		if (!tests[i].writes || can_write_back())
-			result = tests[i].fn(root);
-		ksft_test_result_code(result, tests[i].name, NULL);
-	}
-	ksft_finished();
+int main(void)
+{
+	return memcg_test_main(tests, ARRAY_SIZE(tests), share_samples);
 }

@@ -52,18 +52,6 @@ struct system_limits {
 	char background_ratio[32];
 };
 
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), ret = -1;
-
-	if (fd < 0)
-		return -1;
-	if (write(fd, text, strlen(text)) == (ssize_t)strlen(text))
-		ret = 0;
-	close(fd);
-	return ret;
-}
-
 /* One of bytes and ratio is 0: a write to the other one has reset it. */
 static void restore_system(const struct system_limits *old)
 {
@@ -596,44 +584,20 @@ out:
 	return ret;
 }
 
-#define T(x, w) { x, #x, w }
-static const struct {
-	int (*fn)(const char *root);
-	const char *name;
-	bool writes;
-} tests[] = {
-	T(test_default, false),
-	T(test_values, false),
-	T(test_delegation, false),
-	T(test_offline, false),
-	T(test_system, true),
-	T(test_above, true),
-	T(test_ancestor, true),
-	T(test_own_limit, true),
-	T(test_overcommit, true),
-	T(test_shared_writeback, true),
+static const struct memcg_test tests[] = {
+	T(test_default),
+	T(test_values),
+	T(test_delegation),
+	T(test_offline),
+	T(test_system, &on_disk),
+	T(test_above, &on_disk),
+	T(test_ancestor, &on_disk),
+	T(test_own_limit, &on_disk),
+	T(test_overcommit, &on_disk),
+	T(test_shared_writeback, &on_disk),
 };
 
-#undef T
-
-int main(int argc, char **argv)
+int main(void)
 {
-	char root[PATH_MAX];
-	int i, result, plan = 0;
-
-	ksft_print_header();
-	find_root(root, sizeof(root));
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		plan += case_wanted(tests[i].name);
-	ksft_set_plan(plan);
-
-	for (i = 0; i < ARRAY_SIZE(tests); i++) {
-		if (!case_wanted(tests[i].name))
-			continue;
-		result = KSFT_SKIP;
-		if (!tests[i].writes || can_write_back())
-			result = tests[i].fn(root);
-		ksft_test_result_code(result, tests[i].name, NULL);
-	}
-	ksft_finished();
+	return memcg_test_main(tests, ARRAY_SIZE(tests), NULL);
 }

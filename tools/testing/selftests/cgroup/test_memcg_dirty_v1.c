@@ -204,19 +204,13 @@ out:
 	return ret;
 }
 
-#define T(x) { x, #x }
-static const struct {
-	int (*fn)(const char *root);
-	const char *name;
-} tests[] = {
+static const struct memcg_test tests[] = {
 	T(test_default),
 	T(test_limit_holds),
 	T(test_no_limit),
 	T(test_hierarchy),
 	T(test_charge_moving),
 };
-
-#undef T
 
 static int find_v1_root(char *root, size_t len)
 {
@@ -237,21 +231,12 @@ static int find_v1_root(char *root, size_t len)
 	return ret;
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
 	char root[PATH_MAX];
-	int i, plan = 0;
 
 	ksft_print_header();
 	if (find_v1_root(root, sizeof(root)))
 		ksft_exit_skip("no cgroup v1 hierarchy has the memory controller\n");
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		plan += case_wanted(tests[i].name);
-	ksft_set_plan(plan);
-
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		if (case_wanted(tests[i].name))
-			ksft_test_result_code(tests[i].fn(root), tests[i].name,
-					      NULL);
-	ksft_finished();
+	return memcg_test_run(root, tests, ARRAY_SIZE(tests));
 }

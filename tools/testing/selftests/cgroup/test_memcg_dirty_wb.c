@@ -765,50 +765,27 @@ out:
 	return ret;
 }
 
-#define T(x) { x, #x }
-static const struct {
-	int (*fn)(const char *root);
-	const char *name;
-} tests[] = {
-	T(test_many_writers),
-	T(test_small_limit),
-	T(test_thousand_writers),
-	T(test_light_sibling),
-	T(test_aimed_writeback),
-	T(test_background_only),
-	T(test_lower),
-	T(test_raise),
-	T(test_one_page),
-	T(test_reclaim),
-	T(test_reclaim_other_lru),
-	T(test_foreign_inode),
-	T(test_cpu_hotplug),
-	T(test_cycles),
-	T(test_tracepoints),
-	T(test_queue),
-	T(test_crowded_queue),
+static const struct memcg_test tests[] = {
+	T(test_many_writers, &on_disk),
+	T(test_small_limit, &on_disk),
+	T(test_thousand_writers, &on_disk),
+	T(test_light_sibling, &on_disk),
+	T(test_aimed_writeback, &on_disk),
+	T(test_background_only, &on_disk),
+	T(test_lower, &on_disk),
+	T(test_raise, &on_disk),
+	T(test_one_page, &on_disk),
+	T(test_reclaim, &on_disk),
+	T(test_reclaim_other_lru, &on_disk),
+	T(test_foreign_inode, &on_disk),
+	T(test_cpu_hotplug, &on_disk),
+	T(test_cycles, &on_disk),
+	T(test_tracepoints, &on_disk),
+	T(test_queue, &on_disk),
+	T(test_crowded_queue, &on_disk),
 };
 
-#undef T
-
-int main(int argc, char **argv)
+int main(void)
 {
-	char root[PATH_MAX];
-	int i, result, plan = 0;
-
-	ksft_print_header();
-	find_root(root, sizeof(root));
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		plan += case_wanted(tests[i].name);
-	ksft_set_plan(plan);
-
-	for (i = 0; i < ARRAY_SIZE(tests); i++) {
-		if (!case_wanted(tests[i].name))
-			continue;
-		result = KSFT_SKIP;
-		if (can_write_back())
-			result = tests[i].fn(root);
-		ksft_test_result_code(result, tests[i].name, NULL);
-	}
-	ksft_finished();
+	return memcg_test_main(tests, ARRAY_SIZE(tests), NULL);
 }

@@ -637,12 +637,7 @@ out:
 	return ret;
 }
 
-#define T(x) { x, #x }
-
-static struct flush_test {
-	int (*fn)(const char *root);
-	const char *name;
-} tests[] = {
+static const struct memcg_test tests[] = {
 	T(test_default),
 	T(test_valid),
 	T(test_invalid),
@@ -659,26 +654,15 @@ static struct flush_test {
 	T(test_change_under_load),
 };
 
-#undef T
-
-int main(void)
+static void setup(const char *root)
 {
-	char root[PATH_MAX];
-	int i, plan = 0;
-
-	ksft_print_header();
-	find_root(root, sizeof(root));
 	/* If a worker dies, its test is to fail, and not this program. */
 	signal(SIGPIPE, SIG_IGN);
 	if (access(SYSCTL, F_OK))
 		ksft_exit_skip("no " SYSCTL "\n");
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		plan += case_wanted(tests[i].name);
-	ksft_set_plan(plan);
+}
 
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		if (case_wanted(tests[i].name))
-			ksft_test_result_code(tests[i].fn(root), tests[i].name,
-					      NULL);
-	ksft_finished();
+int main(void)
+{
+	return memcg_test_main(tests, ARRAY_SIZE(tests), setup);
 }

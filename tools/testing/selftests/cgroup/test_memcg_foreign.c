@@ -402,34 +402,20 @@ static int test_inode_moves(const char *root)
 	return inode_moves(root, &later, true);
 }
 
-#define T(x) { x, #x }
-static const struct {
-	int (*fn)(const char *root);
-	const char *name;
-} tests[] = {
+static const struct memcg_test tests[] = {
 	T(test_restart),
 	T(test_six_owners),
 	T(test_pairs),
 	T(test_inode_moves),
 };
 
-#undef T
-
-int main(int argc, char **argv)
+static void require_io(const char *root)
 {
-	char root[PATH_MAX];
-	int i, plan = 0;
-
-	ksft_print_header();
-	find_root(root, sizeof(root));
 	if (cg_read_strstr(root, "cgroup.subtree_control", "io"))
 		ksft_exit_skip("io controller isn't available\n");
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		plan += case_wanted(tests[i].name);
-	ksft_set_plan(plan);
+}
 
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		if (case_wanted(tests[i].name))
-			ksft_test_result_code(tests[i].fn(root), tests[i].name, NULL);
-	ksft_finished();
+int main(void)
+{
+	return memcg_test_main(tests, ARRAY_SIZE(tests), require_io);
 }

@@ -31,9 +31,6 @@
 #define DEFAULT_WRITES	40000
 #define DEFAULT_SEED	20261121
 
-/* Shortens RCU grace periods, which the test waits for but is not about. */
-#define HURRY_FILE	"/sys/kernel/rcu_expedited"
-
 static long nr_writes = DEFAULT_WRITES;
 static uint64_t seed = DEFAULT_SEED;
 
@@ -57,6 +54,9 @@ struct count {
 };
 
 static struct count *counts;
+
+/* The sysctls as they were; the knobs of cgroups have no place here. */
+static char sysctls[NR_KNOBS][SHOWN_SIZE];
 
 static void passing_name(char *path, const char *parent, int number)
 {
@@ -298,74 +298,50 @@ out:
 	return ret;
 }
 
-static void setup(char hurry[SHOWN_SIZE], char sysctls[][SHOWN_SIZE])
+static void setup(const char *root)
 {
 	int i;
 
 	for (i = NR_CGROUP_KNOBS; i < NR_KNOBS; i++)
 		if (knob_read(NULL, i, sysctls[i]))
 			ksft_exit_skip("no %s\n", knobs[i].file);
-	counts = mmap(NULL, (NR_TASKS + 1) * sizeof(*counts),
-		      PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		      0);
-	if (counts == MAP_FAILED)
-		ksft_exit_fail_msg("no memory\n");
-	if (read_text(HURRY_FILE, hurry, SHOWN_SIZE) > 0)
-		write_text(HURRY_FILE, "1", 1);
+	counts = share_memory((NR_TASKS + 1) * sizeof(*counts));
+	knob_probe(root);
+	ksft_print_msg("%ld writes, seed %llu\n", nr_writes,
+		       (unsigned long long)seed);
+	write_file(HURRY_FILE, "1");
 }
 
 /* Returns whether the sysctls have their old values again. */
-static bool restore(char hurry[SHOWN_SIZE], char sysctls[][SHOWN_SIZE])
+static bool restore_sysctls(void)
 {
 	bool restored = true;
 	int i;
 
-	if (*hurry)
-		write_text(HURRY_FILE, hurry, strlen(hurry));
 	for (i = NR_CGROUP_KNOBS; i < NR_KNOBS; i++)
 		if (knob_write(NULL, i, sysctls[i], strlen(sysctls[i])))
 			restored = false;
 	return restored;
 }
 
-#define T(x) { x, #x }
-
-static struct knobs_test {
-	int (*fn)(const char *root);
-	const char *name;
-} tests[] = {
+static const struct memcg_test tests[] = {
 	T(test_cgroup_each),
 	T(test_same_cgroups),
 };
 
-#undef T
-
 int main(int argc, char **argv)
 {
+	struct setting hurry __free(setting) = save_setting(HURRY_FILE);
 	const char *writes = argc > 1 ? argv[1] : getenv("KNOB_WRITES");
-	char sysctls[NR_KNOBS][SHOWN_SIZE], hurry[SHOWN_SIZE] = "";
-	char root[PATH_MAX];
-	int i, plan = 0;
+	int ret;
 
-	ksft_print_header();
-	find_root(root, sizeof(root));
 	if (writes)
 		nr_writes = atol(writes);
 	if (argc > 2)
 		seed = strtoull(argv[2], NULL, 0);
-	setup(hurry, sysctls);
-	knob_probe(root);
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		plan += case_wanted(tests[i].name);
-	ksft_set_plan(plan);
-	ksft_print_msg("%ld writes, seed %llu\n", nr_writes,
-		       (unsigned long long)seed);
-
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		if (case_wanted(tests[i].name))
-			ksft_test_result_code(tests[i].fn(root), tests[i].name,
-					      NULL);
-	if (!restore(hurry, sysctls))
-		ksft_exit_fail_msg("the sysctls are not as they were\n");
-	ksft_finished();
+	ret = memcg_test_main(tests, ARRAY_SIZE(tests), setup);
+	if (restore_sysctls())
+		return ret;
+	ksft_print_msg("the sysctls are not as they were\n");
+	return KSFT_FAIL;
 }

@@ -26,7 +26,6 @@
 
 #define DEBUGFS		"/sys/kernel/debug/"
 #define KMEMLEAK	DEBUGFS "kmemleak"
-#define HURRY_FILE	"/sys/kernel/rcu_expedited"
 /* kmemleak does not report objects that are younger than 5 s. */
 #define LEAK_AGE_MS	6000
 #define NR_TASKS	3
@@ -343,46 +342,29 @@ static int test_no_leak(const char *root)
 	return len ? KSFT_FAIL : KSFT_PASS;
 }
 
-#define T(x) { x, #x }
-
-static struct fail_test {
-	int (*fn)(const char *root);
-	const char *name;
-} tests[] = {
+static const struct memcg_test tests[] = {
 	T(test_nth_mkdir),
 	T(test_nth_write),
 	T(test_random),
 	T(test_no_leak),
 };
 
-#undef T
-
-int main(void)
+static void setup(const char *root)
 {
-	char root[PATH_MAX], hurry[SHOWN_SIZE] = "";
-	int i, plan = 0;
-
-	ksft_print_header();
-	find_root(root, sizeof(root));
 	if (set_failures("0") || open_failures())
 		ksft_exit_skip("the kernel has no failslab or fail_page_alloc\n");
 	if (access(knobs[NR_KNOBS - 1].file, F_OK))
 		ksft_exit_skip("no %s\n", knobs[NR_KNOBS - 1].file);
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		plan += case_wanted(tests[i].name);
-	ksft_set_plan(plan);
 	knob_probe(root);
-	if (read_text(HURRY_FILE, hurry, sizeof(hurry)) > 0)
-		write_text(HURRY_FILE, "1", 1);
+	write_file(HURRY_FILE, "1");
 	/* Leaks from before this test are not reported. */
 	kmemleak("scan");
 	kmemleak("clear");
+}
 
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		if (case_wanted(tests[i].name))
-			ksft_test_result_code(tests[i].fn(root), tests[i].name,
-					      NULL);
-	if (*hurry)
-		write_text(HURRY_FILE, hurry, strlen(hurry));
-	ksft_finished();
+int main(void)
+{
+	struct setting hurry __free(setting) = save_setting(HURRY_FILE);
+
+	return memcg_test_main(tests, ARRAY_SIZE(tests), setup);
 }

@@ -311,11 +311,7 @@ static int test_foreign_other_lru(const char *root)
 	return on_other_lru(root, test_foreign);
 }
 
-#define T(x) { x, #x }
-static const struct {
-	int (*fn)(const char *root);
-	const char *name;
-} tests[] = {
+static const struct memcg_test tests[] = {
 	T(test_writer),
 	T(test_writer_other_lru),
 	T(test_writers),
@@ -325,27 +321,14 @@ static const struct {
 	T(test_stuck),
 };
 
-#undef T
-
-int main(int argc, char **argv)
+static void setup(const char *root)
 {
-	char root[PATH_MAX];
-	int i, plan = 0;
-
-	ksft_print_header();
-	find_root(root, sizeof(root));
-	if (!can_write_back())
+	if (!on_disk.enter())
 		ksft_exit_skip("no disk here\n");
-	writers = mmap(NULL, NR_WRITERS * sizeof(*writers),
-		       PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (writers == MAP_FAILED)
-		ksft_exit_fail_msg("no memory\n");
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		plan += case_wanted(tests[i].name);
-	ksft_set_plan(plan);
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		if (case_wanted(tests[i].name))
-			ksft_test_result_code(tests[i].fn(root), tests[i].name,
-					      NULL);
-	ksft_finished();
+	writers = share_memory(NR_WRITERS * sizeof(*writers));
+}
+
+int main(void)
+{
+	return memcg_test_main(tests, ARRAY_SIZE(tests), setup);
 }

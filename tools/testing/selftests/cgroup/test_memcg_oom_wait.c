@@ -200,34 +200,17 @@ static int test_chain(const char *root)
 	       took <= CHAIN_MS ? KSFT_PASS : KSFT_FAIL;
 }
 
-#define T(x) { x, #x }
-static const struct {
-	int (*fn)(const char *root);
-	const char *name;
-} tests[] = {
+static const struct memcg_test tests[] = {
 	T(test_second_victim),
 	T(test_chain),
 };
 
-#undef T
-
-int main(int argc, char **argv)
+static void share(const char *root)
 {
-	char root[PATH_MAX];
-	int i, plan = 0;
+	shared = share_memory(sizeof(*shared));
+}
 
-	ksft_print_header();
-	find_root(root, sizeof(root));
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED)
-		ksft_exit_fail_msg("no memory\n");
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		plan += case_wanted(tests[i].name);
-	ksft_set_plan(plan);
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		if (case_wanted(tests[i].name))
-			ksft_test_result_code(tests[i].fn(root), tests[i].name,
-					      NULL);
-	ksft_finished();
+int main(void)
+{
+	return memcg_test_main(tests, ARRAY_SIZE(tests), share);
 }
