@@ -57,6 +57,17 @@ long cg_dirty(const char *cgroup)
 	       count_in(stat, "\nfile_writeback ", "\ntotal_writeback ");
 }
 
+long dirty_stat(const char *cgroup, const char *key)
+{
+	return cg_read_key_long(cgroup, STAT_FILE, key);
+}
+
+/* The same as cg_dirty(), as the limits count it. */
+long dirty_counted(const char *cgroup)
+{
+	return dirty_stat(cgroup, "dirty ") + dirty_stat(cgroup, "writeback ");
+}
+
 static void raise_peak(long *peak, const char *cgroup)
 {
 	long dirty = cg_dirty(cgroup);
@@ -78,16 +89,19 @@ long watch_peak(const char *cgroup, pid_t pid, int *status)
 }
 
 /* Waits up to @seconds for @cgroup to have no more than @bytes dirty. */
-int wait_until_below(const char *cgroup, long bytes, int seconds)
+bool falls_below(const char *cgroup, long bytes, int seconds)
 {
+	long dirty = -1;
 	int i;
 
 	for (i = 0; i < seconds * 1000 / SAMPLE_MS; i++) {
-		if (cg_dirty(cgroup) <= bytes)
-			return 0;
+		dirty = cg_dirty(cgroup);
+		if (dirty >= 0 && dirty <= bytes)
+			return true;
 		sleep_ms(SAMPLE_MS);
 	}
-	return -1;
+	ksft_print_msg("%s: still %ld bytes dirty\n", cgroup, dirty);
+	return false;
 }
 
 /* cg_run_nowait() for cgroup v1 as well, which has no CLONE_INTO_CGROUP. */
@@ -151,10 +165,7 @@ bool stays_within_10m(const char *cgroup, const char *watched, const char *path)
 	struct watched_write write = { .path = path, .watched = watched };
 	long limit = MB(10L), peak;
 
-	write.peak = mmap(NULL, sizeof(*write.peak), PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (write.peak == MAP_FAILED)
-		return false;
+	write.peak = share_memory(sizeof(*write.peak));
 	slow_down(watched, 10);
 	peak = peak_of_64m(cgroup, &write);
 	munmap(write.peak, sizeof(*write.peak));

@@ -17,8 +17,10 @@
 long error_bytes(int pages_per_cpu);
 long stat_error(void);
 long cg_dirty(const char *cgroup);
+long dirty_stat(const char *cgroup, const char *key);
+long dirty_counted(const char *cgroup);
 long watch_peak(const char *cgroup, pid_t pid, int *status);
-int wait_until_below(const char *cgroup, long bytes, int seconds);
+bool falls_below(const char *cgroup, long bytes, int seconds);
 pid_t start_in_cgroup(const char *cgroup,
 		      int (*fn)(const char *cgroup, void *arg), void *arg);
 bool stays_within_10m(const char *cgroup, const char *watched, const char *path);

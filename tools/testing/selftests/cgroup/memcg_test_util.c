@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/limits.h>
 #include <linux/magic.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <sys/sysmacros.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -57,6 +59,40 @@ void *share_memory(size_t size)
 	return memory;
 }
 
+/* Kills a task, and returns whether it was still running. */
+bool stop_task(pid_t pid)
+{
+	int status;
+
+	if (pid <= 0)
+		return false;
+	kill(pid, SIGKILL);
+	return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status);
+}
+
+void free_task(pid_t *pid)
+{
+	stop_task(*pid);
+}
+
+/* Waits for all tasks, and returns whether each was started and succeeded. */
+bool wait_tasks(const pid_t *pids, int nr)
+{
+	bool good = true;
+	int i, status;
+
+	for (i = 0; i < nr; i++) {
+		status = -1;
+		if (pids[i] > 0 && waitpid(pids[i], &status, 0) == pids[i] &&
+		    !status)
+			continue;
+		ksft_print_msg("task %d of %d failed with status %#x\n", i, nr,
+			       status);
+		good = false;
+	}
+	return good;
+}
+
 /* Returns 0, or the error as a negative number. */
 int write_file(const char *path, const char *text)
 {
@@ -82,30 +118,41 @@ void free_setting(struct setting *setting)
 		write_file(setting->path, setting->text);
 }
 
+void free_memory(char **memory)
+{
+	free(*memory);
+}
+
+void free_file(const char **path)
+{
+	unlink(*path);
+}
+
+void free_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
 /* With O_DIRECT in @flags, the buffer has to be aligned. */
 int write_zeroes(const char *path, int flags, long bytes)
 {
-	int fd = open(path, O_CREAT | O_WRONLY | flags, 0600);
-	char *buf = aligned_alloc(CHUNK, CHUNK);
-	int ret = -1;
+	char *buf __free(memory) = aligned_alloc(CHUNK, CHUNK);
+	int fd __free(fd) = -1;
 
+	fd = open(path, O_CREAT | O_WRONLY | flags, 0600);
 	if (fd < 0 || !buf)
-		goto out;
+		return -1;
 	memset(buf, 0, CHUNK);
 	for (; bytes > 0; bytes -= CHUNK)
 		if (write(fd, buf, CHUNK) != CHUNK)
-			goto out;
-	ret = 0;
-out:
-	free(buf);
-	if (fd >= 0)
-		close(fd);
-	return ret;
+			return -1;
+	return 0;
 }
 
 char *create_cgroup(const char *parent, const char *name)
 {
-	char *cgroup = cg_name(parent, name);
+	char *cgroup = parent ? cg_name(parent, name) : NULL;
 
 	if (cgroup && cg_create(cgroup)) {
 		free(cgroup);
@@ -141,6 +188,50 @@ void destroy_cgroup(char *cgroup)
 	if (cgroup)
 		cg_destroy(cgroup);
 	free(cgroup);
+}
+
+void free_cgroup(char **cgroup)
+{
+	destroy_cgroup(*cgroup);
+}
+
+bool cg_has(const char *cgroup, const char *file)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", cgroup, file);
+	return !access(path, F_OK);
+}
+
+bool cg_shows(const char *cgroup, const char *file, const char *text)
+{
+	if (!cg_read_strcmp(cgroup, file, text))
+		return true;
+	ksft_print_msg("%s of %s is not %s", file, cgroup, text);
+	return false;
+}
+
+/* Does @file take @text, and then show it as @shown? */
+bool cg_takes(const char *cgroup, const char *file, const char *text,
+	      const char *shown)
+{
+	int err = cg_write(cgroup, file, (char *)text);
+
+	if (err)
+		ksft_print_msg("%s: '%s' gave %d\n", file, text, err);
+	return !err && cg_shows(cgroup, file, shown);
+}
+
+/* Is @text refused with EINVAL, and does @file go on showing @shown? */
+bool cg_refuses(const char *cgroup, const char *file, const char *text,
+		const char *shown)
+{
+	int err = cg_write(cgroup, file, (char *)text);
+
+	if (err == -EINVAL && cg_shows(cgroup, file, shown))
+		return true;
+	ksft_print_msg("%s: '%s' gave %d\n", file, text, err);
+	return false;
 }
 
 /* The root of cgroup v2, with the memory controller; else skips all tests. */

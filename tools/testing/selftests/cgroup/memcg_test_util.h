@@ -50,6 +50,12 @@ int memcg_test_run(const char *root, const struct memcg_test *tests, int nr);
  */
 #define __free(name)	__attribute__((cleanup(free_##name)))
 
+void free_cgroup(char **cgroup);
+void free_memory(char **memory);
+void free_file(const char **path);
+void free_fd(int *fd);
+void free_task(pid_t *pid);
+
 /**
  * struct setting - a file of the kernel's as it was, to be restored
  * @path: the file
@@ -67,14 +73,26 @@ int write_file(const char *path, const char *text);
 long now_ms(void);
 void sleep_ms(int ms);
 void *share_memory(size_t size);
+bool stop_task(pid_t pid);
+bool wait_tasks(const pid_t *pids, int nr);
 int write_zeroes(const char *path, int flags, long bytes);
 char *create_cgroup(const char *parent, const char *name);
 char *create_parent(const char *root, const char *name);
 char *create_io_parent(const char *root, const char *name);
 void destroy_cgroup(char *cgroup);
 void find_root(char *root, size_t len);
+bool cg_has(const char *cgroup, const char *file);
+bool cg_shows(const char *cgroup, const char *file, const char *text);
+bool cg_takes(const char *cgroup, const char *file, const char *text,
+	      const char *shown);
+bool cg_refuses(const char *cgroup, const char *file, const char *text,
+		const char *shown);
 void slow_down(const char *cgroup, unsigned int rate);
-
 bool ext4_has_large_folios(void);
+
+static inline int passed(bool good)
+{
+	return good ? KSFT_PASS : KSFT_FAIL;
+}
 
 #endif

@@ -56,11 +56,6 @@ static bool own_network;
 
 /* Writers: they run in the cgroup, and return a KSFT_ code */
 
-static int passed(bool good)
-{
-	return good ? KSFT_PASS : KSFT_FAIL;
-}
-
 static int write_buffered(const char *cgroup, void *arg)
 {
 	return passed(!write_zeroes(test_file, 0, BYTES));
@@ -645,7 +640,7 @@ static bool drains(const struct dirty_case *c, const char *cgroup)
 		unlink(test_file);
 	unlink(direct_file);
 	sync();
-	drained = !wait_until_below(cgroup, stat_error(), 10);
+	drained = falls_below(cgroup, stat_error(), 10);
 	unlink(test_file);
 	if (!drained)
 		ksft_print_msg("%ld bytes stay dirty\n", cg_dirty(cgroup));

@@ -450,11 +450,6 @@ static bool stop_slow(const char *cgroup, pid_t pid)
 	return running;
 }
 
-static long dirty_stat(const char *cgroup, const char *key)
-{
-	return cg_read_key_long(cgroup, STAT_FILE, key);
-}
-
 /* Waits for the writers of @cgroup to be paused ten times. */
 static int wait_paused(const char *cgroup)
 {

@@ -79,11 +79,6 @@ static int limit_system(struct system_limits *old)
 	       write_file(VM_BACKGROUND, "16777216");
 }
 
-static long dirty_stat(const char *cgroup, const char *key)
-{
-	return cg_read_key_long(cgroup, STAT_FILE, key);
-}
-
 static long used(const char *cgroup)
 {
 	return dirty_stat(cgroup, "dirty ") + dirty_stat(cgroup, "writeback ");

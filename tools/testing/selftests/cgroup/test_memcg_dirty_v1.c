@@ -8,7 +8,6 @@
  */
 #define _GNU_SOURCE
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/limits.h>
 #include <mntent.h>
@@ -32,83 +31,50 @@ static const char *const test_file = "test_memcg_dirty_v1.tmp";
 /* Not on the root; "max" by default; a child does not copy its parent's. */
 static int test_default(const char *root)
 {
-	char *parent = create_cgroup(root, "dirty_default");
-	char *child = NULL;
-	char path[PATH_MAX];
-	int ret = KSFT_FAIL;
+	char *parent __free(cgroup) = create_cgroup(root, "dirty_default");
+	char *child __free(cgroup) = NULL;
 
-	snprintf(path, sizeof(path), "%s/" LIMIT_FILE, root);
-	if (!parent || !access(path, F_OK))
-		goto out;
-	if (cg_read_strcmp(parent, LIMIT_FILE, "max\n") ||
-	    cg_write(parent, LIMIT_FILE, "16M") ||
-	    cg_read_strcmp(parent, LIMIT_FILE, "16777216\n") ||
-	    cg_write(parent, BACKGROUND_RATIO_FILE, "5") ||
-	    cg_read_strcmp(parent, BACKGROUND_RATIO_FILE, "5\n") ||
-	    cg_read_key_long(parent, STAT_FILE, "\nlimit ") != MB(16))
-		goto out;
+	if (!parent || cg_has(root, LIMIT_FILE) ||
+	    !cg_shows(parent, LIMIT_FILE, "max\n") ||
+	    !cg_takes(parent, LIMIT_FILE, "16M", "16777216\n") ||
+	    !cg_takes(parent, BACKGROUND_RATIO_FILE, "5", "5\n") ||
+	    dirty_stat(parent, "\nlimit ") != MB(16))
+		return KSFT_FAIL;
 	child = create_cgroup(parent, "child");
-	if (!child || cg_read_strcmp(child, LIMIT_FILE, "max\n"))
-		goto out;
-	ret = KSFT_PASS;
-out:
-	destroy_cgroup(child);
-	destroy_cgroup(parent);
-	return ret;
+	return passed(child && cg_shows(child, LIMIT_FILE, "max\n"));
 }
 
 static int test_limit_holds(const char *root)
 {
-	char *cgroup = create_cgroup(root, "dirty_limit");
-	int ret = KSFT_FAIL;
+	const char *file __free(file) = test_file;
+	char *cgroup __free(cgroup) = create_cgroup(root, "dirty_limit");
 
-	if (cgroup && !cg_write(cgroup, LIMIT_FILE, "10M") &&
-	    stays_within_10m(cgroup, cgroup, test_file))
-		ret = KSFT_PASS;
-	destroy_cgroup(cgroup);
-	unlink(test_file);
-	return ret;
+	return passed(cgroup && !cg_write(cgroup, LIMIT_FILE, "10M") &&
+		      stays_within_10m(cgroup, cgroup, file));
 }
 
 /* Without a limit, the same writes go beyond it: the test above can fail. */
 static int test_no_limit(const char *root)
 {
-	char *cgroup = create_cgroup(root, "dirty_no_limit");
-	int ret = KSFT_FAIL;
+	const char *file __free(file) = test_file;
+	char *cgroup __free(cgroup) = create_cgroup(root, "dirty_no_limit");
 
-	if (cgroup && !cg_write(cgroup, LIMIT_FILE, "10M") &&
-	    !cg_write(cgroup, LIMIT_FILE, "max") &&
-	    !stays_within_10m(cgroup, cgroup, test_file))
-		ret = KSFT_PASS;
-	destroy_cgroup(cgroup);
-	unlink(test_file);
-	return ret;
+	return passed(cgroup && !cg_write(cgroup, LIMIT_FILE, "10M") &&
+		      !cg_write(cgroup, LIMIT_FILE, "max") &&
+		      !stays_within_10m(cgroup, cgroup, file));
 }
 
 /* The limit of an ancestor binds, also beside a looser one below it. */
 static int test_hierarchy(const char *root)
 {
-	char *top = create_cgroup(root, "dirty_hierarchy");
-	char *middle = NULL, *leaf = NULL;
-	int ret = KSFT_FAIL;
+	const char *file __free(file) = test_file;
+	char *top __free(cgroup) = create_cgroup(root, "dirty_hierarchy");
+	char *middle __free(cgroup) = create_cgroup(top, "middle");
+	char *leaf __free(cgroup) = create_cgroup(middle, "leaf");
 
-	if (!top)
-		goto out;
-	middle = create_cgroup(top, "middle");
-	if (!middle)
-		goto out;
-	leaf = create_cgroup(middle, "leaf");
-	if (!leaf || cg_write(leaf, LIMIT_FILE, "100M") ||
-	    cg_write(top, LIMIT_FILE, "10M") ||
-	    !stays_within_10m(leaf, top, test_file))
-		goto out;
-	ret = KSFT_PASS;
-out:
-	destroy_cgroup(leaf);
-	destroy_cgroup(middle);
-	destroy_cgroup(top);
-	unlink(test_file);
-	return ret;
+	return passed(leaf && !cg_write(leaf, LIMIT_FILE, "100M") &&
+		      !cg_write(top, LIMIT_FILE, "10M") &&
+		      stays_within_10m(leaf, top, file));
 }
 
 /* Maps and dirties pages, and stops for its parent to move the task. */
@@ -147,61 +113,40 @@ static bool moves_there_and_back(const char *here, const char *there, pid_t pid)
 	       !cg_enter(here, pid) && has_moved(there, here);
 }
 
-static bool comes_to_nothing(const char *cgroup)
-{
-	long left;
-
-	wait_until_below(cgroup, 0, 5);
-	left = cg_dirty(cgroup);
-	if (left)
-		ksft_print_msg("%ld bytes are left\n", left);
-	return !left;
-}
-
 /*
  * Dirty pages that are charged to another cgroup take their count along. Had it
  * been lost or doubled, the limit would not hold afterwards.
  */
-static int check_charge_moving(const char *here, const char *there)
+static bool charges_move(const char *here, const char *there)
 {
+	pid_t pid = start_in_cgroup(here, dirty_and_stop, NULL);
 	bool moved;
-	pid_t pid;
 
-	pid = start_in_cgroup(here, dirty_and_stop, NULL);
 	if (pid < 0)
-		return KSFT_FAIL;
+		return false;
 	moved = moves_there_and_back(here, there, pid);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	stop_task(pid);
 	sync();
 	unlink(test_file);
-	if (!moved || !comes_to_nothing(here) || !comes_to_nothing(there) ||
-	    !stays_within_10m(here, here, test_file) ||
-	    !stays_within_10m(there, there, test_file))
-		return KSFT_FAIL;
-	return KSFT_PASS;
+	return moved && falls_below(here, 0, 5) && falls_below(there, 0, 5) &&
+	       stays_within_10m(here, here, test_file) &&
+	       stays_within_10m(there, there, test_file);
 }
 
 static int test_charge_moving(const char *root)
 {
-	char *here = create_cgroup(root, "dirty_here");
-	char *there = create_cgroup(root, "dirty_there");
-	int ret = KSFT_FAIL;
+	const char *file __free(file) = test_file;
+	char *there __free(cgroup) = create_cgroup(root, "dirty_there");
+	char *here __free(cgroup) = create_cgroup(root, "dirty_here");
 
 	if (!here || !there || cg_write(here, LIMIT_FILE, "10M") ||
 	    cg_write(there, LIMIT_FILE, "10M"))
-		goto out;
+		return KSFT_FAIL;
 	if (cg_write(here, MOVE_FILE, "3") || cg_write(there, MOVE_FILE, "3")) {
 		ksft_print_msg("charges do not move on this kernel\n");
-		ret = KSFT_SKIP;
-		goto out;
+		return KSFT_SKIP;
 	}
-	ret = check_charge_moving(here, there);
-out:
-	destroy_cgroup(here);
-	destroy_cgroup(there);
-	unlink(test_file);
-	return ret;
+	return passed(charges_move(here, there));
 }
 
 static const struct memcg_test tests[] = {

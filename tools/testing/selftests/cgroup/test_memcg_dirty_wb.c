@@ -98,11 +98,6 @@ static void remove_files(void)
 	unlink(other_file);
 }
 
-static long dirty_stat(const char *cgroup, const char *key)
-{
-	return cg_read_key_long(cgroup, STAT_FILE, key);
-}
-
 /* Once all pages are written, the counts are 0 again. */
 static int check_clean(const char *cgroup)
 {
@@ -293,7 +288,7 @@ static int aimed_writeback(const char *root)
 	    cg_run(idle, do_writes, &idle_writes) || cg_dirty(idle) < MB(10))
 		goto out;
 	pid = cg_run_nowait(busy, do_writes, &busy_writes);
-	if (wait_until_below(idle, MB(2), 8)) {
+	if (!falls_below(idle, MB(2), 8)) {
 		ksft_print_msg("%ld bytes of the idle one are dirty\n",
 			       cg_dirty(idle));
 		goto out;
@@ -338,7 +333,7 @@ static int test_background_only(const char *root)
 	if (!cgroup || cg_write(cgroup, BACKGROUND_FILE, "4M") ||
 	    cg_run(cgroup, do_writes, &writes))
 		goto out;
-	if (wait_until_below(cgroup, MB(4) + stat_error(), 5)) {
+	if (!falls_below(cgroup, MB(4) + stat_error(), 5)) {
 		ksft_print_msg("still %ld bytes\n", cg_dirty(cgroup));
 		goto out;
 	}
@@ -362,7 +357,7 @@ static int test_lower(const char *root)
 	    cg_run(cgroup, do_writes, &writes) || cg_dirty(cgroup) < MB(20) ||
 	    cg_write(cgroup, LIMIT_FILE, "8M"))
 		goto out;
-	if (wait_until_below(cgroup, MB(4) + stat_error(), 5)) {
+	if (!falls_below(cgroup, MB(4) + stat_error(), 5)) {
 		ksft_print_msg("still %ld bytes\n", cg_dirty(cgroup));
 		goto out;
 	}
