@@ -2,6 +2,7 @@
 /* Common parts of the tests of dirty limits. */
 #define _GNU_SOURCE
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,56 @@ long dirty_stat(const char *cgroup, const char *key)
 long dirty_counted(const char *cgroup)
 {
 	return dirty_stat(cgroup, "dirty ") + dirty_stat(cgroup, "writeback ");
+}
+
+/* Once all pages are written, the counts are 0 again. */
+bool is_clean(const char *cgroup)
+{
+	long left;
+
+	sync();
+	left = dirty_counted(cgroup);
+	if (left)
+		ksft_print_msg("%ld bytes left after sync\n", left);
+	return !left;
+}
+
+bool floor_is(const char *cgroup, long bytes)
+{
+	long floor = dirty_stat(cgroup, "effective_min ");
+
+	if (floor == bytes)
+		return true;
+	ksft_print_msg("%s: the effective floor is %ld, not %ld\n", cgroup,
+		       floor, bytes);
+	return false;
+}
+
+/* A removed cgroup goes offline, and gives up its floor, some time later. */
+bool floor_becomes(const char *cgroup, long bytes, int seconds)
+{
+	int i;
+
+	for (i = 0; i < seconds * 10; i++) {
+		if (dirty_stat(cgroup, "effective_min ") == bytes)
+			return true;
+		sleep_ms(100);
+	}
+	return floor_is(cgroup, bytes);
+}
+
+/* Waits for the writers of @cgroup to be paused ten times. */
+bool wait_paused(const char *cgroup)
+{
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		if (dirty_stat(cgroup, "throttled ") >= 10)
+			return true;
+		sleep_ms(100);
+	}
+	ksft_print_msg("no writer is faster than the disk\n");
+	return false;
 }
 
 static void raise_peak(long *peak, const char *cgroup)
@@ -173,4 +224,68 @@ bool stays_within_10m(const char *cgroup, const char *watched, const char *path)
 		return false;
 	ksft_print_msg("peak %ld of %ld bytes\n", peak, limit);
 	return peak > limit / 4 && peak <= limit / 10 * 11 + stat_error();
+}
+
+/* Without a limit, the same writes go beyond it: tests of limits can fail. */
+bool exceeds_10m_without_limit(const char *root, const char *path)
+{
+	const char *file __free(file) = path;
+	char *cgroup __free(cgroup) = create_cgroup(root, "dirty_no_limit");
+
+	return cgroup && !cg_write(cgroup, LIMIT_FILE, "10M") &&
+	       !cg_write(cgroup, LIMIT_FILE, "max") &&
+	       !stays_within_10m(cgroup, cgroup, file);
+}
+
+static void leaf_file(char *name, size_t len, int number)
+{
+	snprintf(name, len, "%s_%d.tmp", program_invocation_short_name, number);
+}
+
+/* The first bytes of a file are overwritten after @wrap bytes, if not 0. */
+bool start_leaves(struct leaves *leaves, const char *parent, long wrap)
+{
+	struct writes writes = { .wrap = wrap };
+	char file[64], name[32];
+	int i;
+
+	writes.file = file;
+	for (i = 0; i < leaves->nr; i++) {
+		snprintf(name, sizeof(name), "leaf%d", i);
+		leaves->cgroups[i] = create_cgroup(parent, name);
+		if (!leaves->cgroups[i])
+			return false;
+		leaf_file(file, sizeof(file), i);
+		leaves->pids[i] = cg_run_nowait(leaves->cgroups[i], do_writes,
+						&writes);
+		if (leaves->pids[i] < 0)
+			return false;
+	}
+	return true;
+}
+
+/* Returns whether all writers were still running. */
+bool stop_leaves(struct leaves *leaves)
+{
+	bool running = true;
+	int i;
+
+	for (i = 0; i < leaves->nr; i++) {
+		running = stop_task(leaves->pids[i]) && running;
+		leaves->pids[i] = 0;
+	}
+	return running;
+}
+
+void free_leaves(struct leaves *leaves)
+{
+	char file[64];
+	int i;
+
+	stop_leaves(leaves);
+	for (i = 0; i < leaves->nr; i++) {
+		leaf_file(file, sizeof(file), i);
+		unlink(file);
+		destroy_cgroup(leaves->cgroups[i]);
+	}
 }

@@ -48,6 +48,18 @@ bool ext4_has_large_folios(void)
 	return major > 6 || (major == 6 && minor >= 16);
 }
 
+static int compare_long(const void *a, const void *b)
+{
+	long x = *(const long *)a, y = *(const long *)b;
+
+	return (x > y) - (x < y);
+}
+
+void sort_long(long *values, int nr)
+{
+	qsort(values, nr, sizeof(*values), compare_long);
+}
+
 /* Memory that is shared with the tasks that the caller starts. */
 void *share_memory(size_t size)
 {
@@ -57,6 +69,38 @@ void *share_memory(size_t size)
 	if (memory == MAP_FAILED)
 		ksft_exit_fail_msg("no memory\n");
 	return memory;
+}
+
+/* Anonymous memory; a task that gets none ends. */
+void *map_memory(long bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		_exit(EXIT_FAILURE);
+	return memory;
+}
+
+void touch_memory(char *memory, long bytes)
+{
+	long at, page_size = sysconf(_SC_PAGE_SIZE);
+
+	for (at = 0; at < bytes; at += page_size)
+		memory[at] = 1;
+}
+
+/* Waits up to 10 s for other tasks to make a count in shared memory @least. */
+bool wait_for(const int *count, int least)
+{
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		if (__atomic_load_n(count, __ATOMIC_ACQUIRE) >= least)
+			return true;
+		sleep_ms(10);
+	}
+	return false;
 }
 
 /* Kills a task, and returns whether it was still running. */
@@ -75,21 +119,27 @@ void free_task(pid_t *pid)
 	stop_task(*pid);
 }
 
-/* Waits for all tasks, and returns whether each was started and succeeded. */
+/* Returns whether the task was started and succeeded. */
+bool wait_task(pid_t pid)
+{
+	int status;
+
+	if (pid <= 0 || waitpid(pid, &status, 0) != pid) {
+		ksft_print_msg("a task did not start\n");
+		return false;
+	}
+	if (status)
+		ksft_print_msg("task %d failed with status %#x\n", pid, status);
+	return !status;
+}
+
 bool wait_tasks(const pid_t *pids, int nr)
 {
 	bool good = true;
-	int i, status;
+	int i;
 
-	for (i = 0; i < nr; i++) {
-		status = -1;
-		if (pids[i] > 0 && waitpid(pids[i], &status, 0) == pids[i] &&
-		    !status)
-			continue;
-		ksft_print_msg("task %d of %d failed with status %#x\n", i, nr,
-			       status);
-		good = false;
-	}
+	for (i = 0; i < nr; i++)
+		good = wait_task(pids[i]) && good;
 	return good;
 }
 
@@ -118,9 +168,9 @@ void free_setting(struct setting *setting)
 		write_file(setting->path, setting->text);
 }
 
-void free_memory(char **memory)
+void free_memory(void *memory)
 {
-	free(*memory);
+	free(*(void **)memory);
 }
 
 void free_file(const char **path)
@@ -132,6 +182,45 @@ void free_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
+}
+
+static int write_chunk(int fd, long at, const struct writes *writes)
+{
+	static char buf[CHUNK];
+	long ms = now_ms();
+
+	if (pwrite(fd, buf, CHUNK, at) != CHUNK)
+		return 2;
+	ms = now_ms() - ms;
+	if (writes->took)
+		writes->took(ms);
+	if (writes->slowest_ms && ms > writes->slowest_ms) {
+		ksft_print_msg("a write took %ld ms\n", ms);
+		return 3;
+	}
+	if (writes->pause_ms)
+		sleep_ms(writes->pause_ms);
+	return 0;
+}
+
+/* Runs in a cgroup. The exit code tells the step that failed. */
+int do_writes(const char *cgroup, void *arg)
+{
+	int fd __free(fd) = -1, ret = 0;
+	const struct writes *writes = arg;
+	long done = 0;
+
+	/* A disk may take in a burst of the last test, and then be slow. */
+	if (writes->slowest_ms)
+		sync();
+	fd = open(writes->file, O_CREAT | O_WRONLY |
+		  (writes->keep ? 0 : O_TRUNC), 0600);
+	if (fd < 0)
+		return 1;
+	for (; !ret && (!writes->bytes || done < writes->bytes); done += CHUNK)
+		ret = write_chunk(fd, writes->wrap ? done % writes->wrap : done,
+				  writes);
+	return ret;
 }
 
 /* With O_DIRECT in @flags, the buffer has to be aligned. */
@@ -181,6 +270,19 @@ char *create_io_parent(const char *root, const char *name)
 	if (parent)
 		cg_write(parent, "cgroup.subtree_control", "+io");
 	return parent;
+}
+
+/* A cgroup with memory.max, and without swap. */
+char *create_limited(const char *parent, const char *name, char *max)
+{
+	char *cgroup = create_cgroup(parent, name);
+
+	if (cgroup && (cg_write(cgroup, "memory.max", max) ||
+		       cg_write(cgroup, "memory.swap.max", "0"))) {
+		destroy_cgroup(cgroup);
+		return NULL;
+	}
+	return cgroup;
 }
 
 void destroy_cgroup(char *cgroup)
@@ -234,6 +336,46 @@ bool cg_refuses(const char *cgroup, const char *file, const char *text,
 	return false;
 }
 
+/* A count of /proc/vmstat, or -1. */
+long vmstat_count(const char *key)
+{
+	FILE *file = fopen("/proc/vmstat", "r");
+	long value, found = -1;
+	char name[64];
+
+	while (file && found < 0 && fscanf(file, "%63s %ld", name, &value) == 2)
+		if (!strcmp(name, key))
+			found = value;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+long oom_kills(const char *cgroup)
+{
+	return cg_read_key_long(cgroup, "memory.events", "oom_kill ");
+}
+
+bool lru_gen_is_enabled(void)
+{
+	char enabled[32];
+
+	return read_text(LRU_GEN_FILE, enabled, sizeof(enabled)) > 0 &&
+	       strtol(enabled, NULL, 16) & 1;
+}
+
+/* Runs a case on the LRU that is not in use, where there are two. */
+int on_other_lru(const char *root, int (*fn)(const char *root))
+{
+	struct setting lru __free(setting) = save_setting(LRU_GEN_FILE);
+
+	if (!*lru.text)
+		return KSFT_SKIP;
+	if (write_file(LRU_GEN_FILE, lru_gen_is_enabled() ? "n" : "y"))
+		return KSFT_FAIL;
+	return fn(root);
+}
+
 /* The root of cgroup v2, with the memory controller; else skips all tests. */
 void find_root(char *root, size_t len)
 {
@@ -247,20 +389,24 @@ void find_root(char *root, size_t len)
 	cg_write(root, "cgroup.subtree_control", "+io");
 }
 
-/*
- * Limits the writeback of @cgroup to @rate MB/s, where the disk allows that:
- * then a writer is faster than the disk, however slow the machine is.
- */
-void slow_down(const char *cgroup, unsigned int rate)
+/* Limits the writeback of @cgroup, where the disk allows that. */
+int limit_disk(const char *cgroup, long bytes_per_second)
 {
 	struct stat st;
 	char text[64];
 
 	if (stat(".", &st))
-		return;
-	snprintf(text, sizeof(text), "%u:%u wbps=%u000000", major(st.st_dev),
-		 minor(st.st_dev), rate);
-	cg_write(cgroup, "io.max", text);
+		return -errno;
+	snprintf(text, sizeof(text), "%u:%u wbps=%ld", major(st.st_dev),
+		 minor(st.st_dev), bytes_per_second);
+	return cg_write(cgroup, "io.max", text);
+}
+
+/* To @rate MB/s: a writer is then faster than the disk on any machine. */
+void slow_down(const char *cgroup, unsigned int rate)
+{
+	if (cgroup)
+		limit_disk(cgroup, rate * 1000000L);
 }
 
 static bool can_write_back(void)

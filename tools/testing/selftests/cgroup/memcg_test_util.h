@@ -10,6 +10,10 @@
 #include "../kselftest.h"
 
 #define CHUNK		65536L
+#define LRU_GEN_FILE	"/sys/kernel/mm/lru_gen/enabled"
+#define VM		"/proc/sys/vm"
+#define PERIOD_FILE	VM "/dirty_writeback_centisecs"
+#define CPU1_FILE	"/sys/devices/system/cpu/cpu1/online"
 
 /**
  * struct memcg_place - where a case can run
@@ -51,7 +55,7 @@ int memcg_test_run(const char *root, const struct memcg_test *tests, int nr);
 #define __free(name)	__attribute__((cleanup(free_##name)))
 
 void free_cgroup(char **cgroup);
-void free_memory(char **memory);
+void free_memory(void *memory);
 void free_file(const char **path);
 void free_fd(int *fd);
 void free_task(pid_t *pid);
@@ -72,13 +76,41 @@ int write_file(const char *path, const char *text);
 
 long now_ms(void);
 void sleep_ms(int ms);
+void sort_long(long *values, int nr);
 void *share_memory(size_t size);
+void *map_memory(long bytes);
+void touch_memory(char *memory, long bytes);
+bool wait_for(const int *count, int least);
 bool stop_task(pid_t pid);
+bool wait_task(pid_t pid);
 bool wait_tasks(const pid_t *pids, int nr);
+
+/**
+ * struct writes - the work of a writer
+ * @file: name of the file
+ * @bytes: how much to write, 0 for no end
+ * @wrap: after so many bytes, begin anew at the start of the file
+ * @keep: overwrite an existing file instead of truncating it
+ * @pause_ms: pause between one write() and the next
+ * @slowest_ms: fail if a single write() takes longer; 0 for no bound
+ * @took: if set, gets the time of each write(), in ms
+ */
+struct writes {
+	const char *file;
+	long bytes;
+	long wrap;
+	bool keep;
+	int pause_ms;
+	int slowest_ms;
+	void (*took)(long ms);
+};
+
+int do_writes(const char *cgroup, void *arg);
 int write_zeroes(const char *path, int flags, long bytes);
 char *create_cgroup(const char *parent, const char *name);
 char *create_parent(const char *root, const char *name);
 char *create_io_parent(const char *root, const char *name);
+char *create_limited(const char *parent, const char *name, char *max);
 void destroy_cgroup(char *cgroup);
 void find_root(char *root, size_t len);
 bool cg_has(const char *cgroup, const char *file);
@@ -87,7 +119,12 @@ bool cg_takes(const char *cgroup, const char *file, const char *text,
 	      const char *shown);
 bool cg_refuses(const char *cgroup, const char *file, const char *text,
 		const char *shown);
+long vmstat_count(const char *key);
+long oom_kills(const char *cgroup);
+int limit_disk(const char *cgroup, long bytes_per_second);
 void slow_down(const char *cgroup, unsigned int rate);
+bool lru_gen_is_enabled(void);
+int on_other_lru(const char *root, int (*fn)(const char *root));
 bool ext4_has_large_folios(void);
 
 static inline int passed(bool good)

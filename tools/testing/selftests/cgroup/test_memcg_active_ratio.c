@@ -8,10 +8,10 @@
  */
 #define _GNU_SOURCE
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/swap.h>
@@ -21,8 +21,8 @@
 #include "cgroup_util.h"
 #include "memcg_test_util.h"
 
-#define SYSCTL_FILE	"/proc/sys/vm/active_inactive_ratio"
-#define LRU_GEN_FILE	"/sys/kernel/mm/lru_gen/enabled"
+#define SYSCTL		"active_inactive_ratio"
+#define SYSCTL_FILE	VM "/" SYSCTL
 /* In it: the aging walks page tables */
 #define LRU_GEN_MM_WALK	0x2
 #define LRU_GEN_DEBUG_FILE	"/sys/kernel/debug/lru_gen"
@@ -52,111 +52,71 @@ static const long stream_bytes = MB(1024);
 static const long stream_step = MB(48);
 static const long memory_max = MB(64);
 
-static int set_sysctl(const char *text)
-{
-	int fd = open(SYSCTL_FILE, O_WRONLY);
-	int err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
-
-static bool sysctl_is(const char *expected)
-{
-	char text[32];
-
-	return read_text(SYSCTL_FILE, text, sizeof(text)) > 0 &&
-	       !strcmp(text, expected);
-}
-
 /* The first test: the sysctl has not been written yet. */
 static int test_sysctl_default(const char *root)
 {
-	return sysctl_is("-1\n") ? KSFT_PASS : KSFT_FAIL;
+	return passed(cg_shows(VM, SYSCTL, "-1\n"));
 }
 
 static int test_sysctl_values(const char *root)
 {
-	static const char *const valid[] = { "0", "1", "100", "25", "-1" };
+	static const char *const valid[][2] = {
+		{ "0", "0\n" }, { "1", "1\n" }, { "100", "100\n" },
+		{ "25", "25\n" }, { "-1", "-1\n" },
+	};
 	static const char *const invalid[] = { "-2", "101", "x", "50x", "2147483648" };
-	char expected[32];
-	int i, ret = KSFT_FAIL;
+	struct setting ratio __free(setting) = save_setting(SYSCTL_FILE);
+	int i;
 
-	for (i = 0; i < ARRAY_SIZE(valid); i++) {
-		snprintf(expected, sizeof(expected), "%s\n", valid[i]);
-		if (set_sysctl(valid[i]) || !sysctl_is(expected))
-			goto out;
-	}
-	if (set_sysctl("25"))
-		goto out;
-	for (i = 0; i < ARRAY_SIZE(invalid); i++) {
-		if (set_sysctl(invalid[i]) != -EINVAL || !sysctl_is("25\n")) {
-			ksft_print_msg("'%s' was not refused\n", invalid[i]);
-			goto out;
-		}
-	}
-	ret = KSFT_PASS;
-out:
-	set_sysctl("-1");
-	return ret;
+	for (i = 0; i < ARRAY_SIZE(valid); i++)
+		if (!cg_takes(VM, SYSCTL, valid[i][0], valid[i][1]))
+			return KSFT_FAIL;
+	if (write_file(SYSCTL_FILE, "25"))
+		return KSFT_FAIL;
+	for (i = 0; i < ARRAY_SIZE(invalid); i++)
+		if (!cg_refuses(VM, SYSCTL, invalid[i], "25\n"))
+			return KSFT_FAIL;
+	return KSFT_PASS;
 }
 
 /* Not on the root; "default" by default; a child does not copy its parent's. */
 static int test_default(const char *root)
 {
-	char *parent = create_cgroup(root, "ratio_default");
-	char *child = NULL;
-	char path[PATH_MAX];
-	int ret = KSFT_FAIL;
+	char *parent __free(cgroup) = create_parent(root, "ratio_default");
+	char *child __free(cgroup) = NULL;
 
-	snprintf(path, sizeof(path), "%s/%s", root, ACTIVE_RATIO_FILE);
-	if (!parent || !access(path, F_OK) ||
-	    cg_read_strcmp(parent, ACTIVE_RATIO_FILE, "default\n") ||
-	    cg_write(parent, "cgroup.subtree_control", "+memory") ||
+	if (!parent || cg_has(root, ACTIVE_RATIO_FILE) ||
+	    !cg_shows(parent, ACTIVE_RATIO_FILE, "default\n") ||
 	    cg_write(parent, ACTIVE_RATIO_FILE, "30"))
-		goto out;
+		return KSFT_FAIL;
 	child = create_cgroup(parent, "child");
-	if (child && !cg_read_strcmp(child, ACTIVE_RATIO_FILE, "default\n"))
-		ret = KSFT_PASS;
-out:
-	destroy_cgroup(child);
-	destroy_cgroup(parent);
-	return ret;
+	return passed(child && cg_shows(child, ACTIVE_RATIO_FILE, "default\n"));
 }
 
 static int test_values(const char *root)
 {
-	static char *const valid[] = { "0", "100", " 25\n", "default" };
-	static const char *const read[] = { "0\n", "100\n", "25\n", "default\n" };
-	static char *const invalid[] = {
+	static const char *const valid[][2] = {
+		{ "0", "0\n" }, { "100", "100\n" }, { " 25\n", "25\n" },
+		{ "default", "default\n" },
+	};
+	static const char *const invalid[] = {
 		"-1", "-2", "101", "x", "50%", "5 0", "max", "4294967296",
 	};
-	char *cgroup = create_cgroup(root, "ratio_values");
-	int i, ret = KSFT_FAIL;
+	char *cgroup __free(cgroup) = create_cgroup(root, "ratio_values");
+	int i;
 
 	if (!cgroup)
 		return KSFT_FAIL;
 	for (i = 0; i < ARRAY_SIZE(valid); i++)
-		if (cg_write(cgroup, ACTIVE_RATIO_FILE, valid[i]) ||
-		    cg_read_strcmp(cgroup, ACTIVE_RATIO_FILE, read[i]))
-			goto out;
+		if (!cg_takes(cgroup, ACTIVE_RATIO_FILE, valid[i][0],
+			      valid[i][1]))
+			return KSFT_FAIL;
 	if (cg_write(cgroup, ACTIVE_RATIO_FILE, "42"))
-		goto out;
-	for (i = 0; i < ARRAY_SIZE(invalid); i++) {
-		if (cg_write(cgroup, ACTIVE_RATIO_FILE, invalid[i]) != -EINVAL ||
-		    cg_read_strcmp(cgroup, ACTIVE_RATIO_FILE, "42\n")) {
-			ksft_print_msg("'%s' was not refused\n", invalid[i]);
-			goto out;
-		}
-	}
-	ret = KSFT_PASS;
-out:
-	destroy_cgroup(cgroup);
-	return ret;
+		return KSFT_FAIL;
+	for (i = 0; i < ARRAY_SIZE(invalid); i++)
+		if (!cg_refuses(cgroup, ACTIVE_RATIO_FILE, invalid[i], "42\n"))
+			return KSFT_FAIL;
+	return KSFT_PASS;
 }
 
 static void read_range(int fd, long from, long bytes)
@@ -169,7 +129,7 @@ static void read_range(int fd, long from, long bytes)
 			_exit(127);
 }
 
-static int resident_percent(void *map, long bytes)
+static long resident_percent(void *map, long bytes)
 {
 	static unsigned char vec[MB(24) / 4096];
 	long i, found = 0, pages = bytes / sysconf(_SC_PAGE_SIZE);
@@ -179,11 +139,6 @@ static int resident_percent(void *map, long bytes)
 	for (i = 0; i < pages; i++)
 		found += vec[i] & 1;
 	return found * 100 / pages;
-}
-
-static int compare_int(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
 }
 
 /*
@@ -197,10 +152,10 @@ static int compare_int(const void *a, const void *b)
 static int read_set_beside_stream(const char *cgroup, void *arg)
 {
 	int set = open(set_file, O_RDONLY), stream = open(stream_file, O_RDONLY);
-	int i, sum = 0, percent[8];
+	long pos = 0, sum = 0, percent[8];
 	const int warm = arg ? 8 : 4, rounds = warm + ARRAY_SIZE(percent);
-	long pos = 0;
 	void *map;
+	int i;
 
 	map = mmap(NULL, set_bytes, PROT_READ, MAP_SHARED, set, 0);
 	if (set < 0 || stream < 0 || map == MAP_FAILED)
@@ -218,7 +173,7 @@ static int read_set_beside_stream(const char *cgroup, void *arg)
 	}
 	if (!ext4_has_large_folios())
 		return sum / (rounds - warm);
-	qsort(percent, ARRAY_SIZE(percent), sizeof(*percent), compare_int);
+	sort_long(percent, ARRAY_SIZE(percent));
 	return percent[ARRAY_SIZE(percent) / 2 - 1];
 }
 
@@ -279,11 +234,9 @@ static char *create_bounded(const char *parent, const char *name, char *ratio)
 
 static int hit_rate_with(const char *root, char *ratio)
 {
-	char *cgroup = create_bounded(root, "ratio_effect", ratio);
-	int rate = cgroup ? hit_rate(cgroup, NULL) : -1;
+	char *cgroup __free(cgroup) = create_bounded(root, "ratio_effect", ratio);
 
-	destroy_cgroup(cgroup);
-	return rate;
+	return cgroup ? hit_rate(cgroup, NULL) : -1;
 }
 
 /* A set that fits into the ratio is kept; a lower ratio protects less of it. */
@@ -293,8 +246,8 @@ static int test_effect(const char *root)
 	int some = hit_rate_with(root, "20");
 	int none = hit_rate_with(root, "0");
 
-	return all >= KEPT && none >= 0 && none < NOT_KEPT &&
-	       some + NOISE >= none && some < KEPT ? KSFT_PASS : KSFT_FAIL;
+	return passed(all >= KEPT && none >= 0 && none < NOT_KEPT &&
+		      some + NOISE >= none && some < KEPT);
 }
 
 /*
@@ -303,46 +256,32 @@ static int test_effect(const char *root)
  */
 static int test_inheritance(const char *root)
 {
-	char *parent = create_bounded(root, "ratio_parent", "default");
-	char *child = NULL;
-	int ret = KSFT_FAIL;
+	char *parent __free(cgroup) = create_bounded(root, "ratio_parent", "default");
+	char *child __free(cgroup) = NULL;
+	struct setting ratio __free(setting) = save_setting(SYSCTL_FILE);
 
 	if (!parent || cg_write(parent, "cgroup.subtree_control", "+memory"))
-		goto out;
+		return KSFT_FAIL;
 	child = create_cgroup(parent, "child");
-	if (!child || set_sysctl("75") || hit_rate(child, NULL) < KEPT)
-		goto out;
+	if (!child || write_file(SYSCTL_FILE, "75") ||
+	    hit_rate(child, NULL) < KEPT)
+		return KSFT_FAIL;
 	if (cg_write(parent, ACTIVE_RATIO_FILE, "0") || hit_rate(child, NULL) >= NOT_KEPT)
-		goto out;
+		return KSFT_FAIL;
 	if (cg_write(child, ACTIVE_RATIO_FILE, "75") || hit_rate(child, NULL) < KEPT)
-		goto out;
-	if (cg_write(child, ACTIVE_RATIO_FILE, "default") || hit_rate(child, NULL) >= NOT_KEPT)
-		goto out;
-	ret = KSFT_PASS;
-out:
-	set_sysctl("-1");
-	destroy_cgroup(child);
-	destroy_cgroup(parent);
-	return ret;
+		return KSFT_FAIL;
+	return passed(!cg_write(child, ACTIVE_RATIO_FILE, "default") &&
+		      hit_rate(child, NULL) < NOT_KEPT);
 }
 
 /* A set that was kept on one LRU is kept, or soon read back, on the other. */
 static int test_lru_switch(const char *root)
 {
-	char *cgroup = create_bounded(root, "ratio_switch", "75");
-	char enabled[32];
-	int ret = KSFT_FAIL;
-	char *other;
+	char *cgroup __free(cgroup) = create_bounded(root, "ratio_switch", "75");
+	struct setting lru __free(setting) = save_setting(LRU_GEN_FILE);
 
-	if (!cgroup || read_text(LRU_GEN_FILE, enabled, sizeof(enabled)) <= 0)
-		goto out;
-	other = strtol(enabled, NULL, 16) & 1 ? "n" : "y";
-	if (hit_rate(cgroup, other) >= KEPT)
-		ret = KSFT_PASS;
-	write_text(LRU_GEN_FILE, enabled, strlen(enabled) - 1);
-out:
-	destroy_cgroup(cgroup);
-	return ret;
+	return passed(cgroup && *lru.text &&
+		      hit_rate(cgroup, lru_gen_is_enabled() ? "n" : "y") >= KEPT);
 }
 
 static long active_percent(const char *cgroup)
@@ -374,27 +313,24 @@ static int read_all_twice(const char *cgroup, void *arg)
 	return sum / (steady / step);
 }
 
-static bool share_is_near(const char *root, int ratio)
+static bool share_is_near(const char *root, char *ratio)
 {
-	char *cgroup, text[16];
+	char *cgroup __free(cgroup) = create_bounded(root, "ratio_share", ratio);
 	int share = -1;
 
-	snprintf(text, sizeof(text), "%d", ratio);
-	cgroup = create_bounded(root, "ratio_share", text);
 	if (!cgroup)
 		return false;
 	if (!cg_write_numeric(cgroup, "memory.max", 2 * memory_max) &&
 	    !make_files())
 		share = cg_run(cgroup, read_all_twice, NULL);
-	destroy_cgroup(cgroup);
-	ksft_print_msg("ratio %d: %d%% active\n", ratio, share);
-	return share >= ratio - 5 && share <= ratio + 5;
+	ksft_print_msg("ratio %s: %d%% active\n", ratio, share);
+	return share >= atoi(ratio) - 5 && share <= atoi(ratio) + 5;
 }
 
 /* When all pages are used again, the share of active pages is the ratio. */
 static int test_share(const char *root)
 {
-	static const int ratios[] = { 10, 25, 50, 75, 90 };
+	static char *const ratios[] = { "10", "25", "50", "75", "90" };
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(ratios); i++)
@@ -493,16 +429,14 @@ static bool counts_nothing(const char *cgroup)
 
 static bool keeps_mapped(const char *root, int times)
 {
-	char *cgroup = create_bounded(root, "ratio_mapped", "75");
+	char *cgroup __free(cgroup) = create_bounded(root, "ratio_mapped", "75");
 	int percent = -1;
-	bool nothing;
 
 	if (cgroup && !make_files())
 		percent = cg_run(cgroup, map_set_beside_stream, &times);
-	nothing = cgroup && counts_nothing(cgroup);
-	destroy_cgroup(cgroup);
 	ksft_print_msg("aged %d times: %d%% kept\n", times, percent);
-	return nothing && percent >= KEPT && percent <= 100;
+	return cgroup && counts_nothing(cgroup) && percent >= KEPT &&
+	       percent <= 100;
 }
 
 /*
@@ -550,35 +484,28 @@ static int read_set_again(const char *cgroup, void *arg)
 static int run_and_remove(const char *parent, const char *name,
 			  int (*fn)(const char *cgroup, void *arg))
 {
-	char *cgroup = create_cgroup(parent, name);
-	int ret = cgroup ? cg_run(cgroup, fn, NULL) : -1;
+	char *cgroup __free(cgroup) = create_cgroup(parent, name);
 
-	destroy_cgroup(cgroup);
-	return ret;
+	return cgroup ? cg_run(cgroup, fn, NULL) : -1;
 }
 
 /* Evicted pages of a removed cgroup are activated when they are read again. */
 static int test_removed(const char *root)
 {
-	char *parent = create_bounded(root, "ratio_removed", "75");
-	int ret = KSFT_FAIL;
+	char *parent __free(cgroup) = create_bounded(root, "ratio_removed", "75");
 	long refaults, activated;
 
 	if (!parent || make_files() ||
 	    cg_write(parent, "cgroup.subtree_control", "+memory") ||
 	    run_and_remove(parent, "old", read_set) ||
 	    run_and_remove(parent, "new", read_set_again))
-		goto out;
+		return KSFT_FAIL;
 	activated = cg_read_key_long(parent, "memory.stat",
 				     "workingset_activate_file ");
 	refaults = cg_read_key_long(parent, "memory.stat",
 				    "workingset_refault_file ");
 	ksft_print_msg("%ld of %ld pages activated\n", activated, refaults);
-	if (activated > 256)
-		ret = KSFT_PASS;
-out:
-	destroy_cgroup(parent);
-	return ret;
+	return passed(activated > 256);
 }
 
 /*
@@ -603,27 +530,11 @@ struct anon_reclaim {
 	long swapped;
 };
 
-static long vm_event(const char *key)
-{
-	FILE *file = fopen("/proc/vmstat", "r");
-	long value, found = -1;
-	char line[128];
-
-	if (!file)
-		return -1;
-	while (found < 0 && fgets(line, sizeof(line), file))
-		if (!strncmp(line, key, strlen(key)) &&
-		    sscanf(line + strlen(key), " %ld", &value) == 1)
-			found = value;
-	fclose(file);
-	return found;
-}
-
 static struct anon_reclaim anon_reclaim_now(void)
 {
 	return (struct anon_reclaim){
-		.scanned = vm_event("pgscan_anon"),
-		.swapped = vm_event("pswpout"),
+		.scanned = vmstat_count("pgscan_anon"),
+		.swapped = vmstat_count("pswpout"),
 	};
 }
 
@@ -662,14 +573,6 @@ static void use_anon(long *anon, long bytes)
 		anon[i] = (long)&anon[i];
 }
 
-static bool lru_gen_is_enabled(void)
-{
-	char enabled[32];
-
-	return read_text(LRU_GEN_FILE, enabled, sizeof(enabled)) > 0 &&
-	       strtol(enabled, NULL, 16) & 1;
-}
-
 static void use_all(char *anon, int set, int stream, int round)
 {
 	const long part = cool_bytes / cool_rounds;
@@ -691,12 +594,10 @@ static int use_anon_beside_stream(const char *cgroup, void *arg)
 	struct anon_reclaim then = {};
 	struct anon_reclaim *found = arg;
 	const int warm = 4;
-	char *anon;
+	char *anon = map_memory(hot_bytes + cool_bytes);
 	int i;
 
-	anon = mmap(NULL, hot_bytes + cool_bytes, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (set < 0 || stream < 0 || anon == MAP_FAILED)
+	if (set < 0 || stream < 0)
 		return 127;
 	madvise(anon, hot_bytes + cool_bytes, MADV_NOHUGEPAGE);
 	use_anon((long *)anon, hot_bytes + cool_bytes);
@@ -714,14 +615,13 @@ static int use_anon_beside_stream(const char *cgroup, void *arg)
 static bool measure_anon_reclaim(const char *root, char *ratio,
 				 struct anon_reclaim *found)
 {
-	char *cgroup = create_bounded(root, "ratio_anon", ratio);
+	char *cgroup __free(cgroup) = create_bounded(root, "ratio_anon", ratio);
 	bool done;
 
 	done = cgroup && !make_sparse(set_file, stream_bytes) &&
 	       !make_sparse(stream_file, stream_bytes) &&
 	       !cg_write_numeric(cgroup, "memory.max", anon_memory_max) &&
 	       !cg_run(cgroup, use_anon_beside_stream, found);
-	destroy_cgroup(cgroup);
 	ksft_print_msg("ratio %s: %ld anonymous pages scanned, %ld swapped out\n",
 		       ratio, found->scanned, found->swapped);
 	return done;
@@ -767,19 +667,14 @@ static int compare_anon_reclaim(const char *root, struct anon_reclaim *found)
 /* A ratio only chooses between file pages. */
 static int test_anon(const char *root)
 {
-	struct anon_reclaim *found;
-	int ret = KSFT_FAIL;
+	const char *file __free(file) = swap_file;
+	struct anon_reclaim *found = share_memory(sizeof(*found));
+	int ret;
 
-	if (!make_swap_file() || swapon(swap_file, 0)) {
-		unlink(swap_file);
+	if (!make_swap_file() || swapon(swap_file, 0))
 		return KSFT_SKIP;
-	}
-	found = mmap(NULL, sizeof(*found), PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (found != MAP_FAILED)
-		ret = compare_anon_reclaim(root, found);
+	ret = compare_anon_reclaim(root, found);
 	swapoff(swap_file);
-	unlink(swap_file);
 	return ret;
 }
 
@@ -833,10 +728,8 @@ static void require_sysctl(const char *root)
 
 int main(void)
 {
+	const char *set __free(file) = set_file, *stream __free(file) = stream_file;
 	struct setting lru __free(setting) = save_setting(LRU_GEN_FILE);
-	int ret = memcg_test_main(tests, ARRAY_SIZE(tests), require_sysctl);
 
-	unlink(set_file);
-	unlink(stream_file);
-	return ret;
+	return memcg_test_main(tests, ARRAY_SIZE(tests), require_sysctl);
 }

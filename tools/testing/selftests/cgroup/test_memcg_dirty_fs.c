@@ -15,7 +15,6 @@
 #include <linux/io_uring.h>
 #include <linux/limits.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -268,10 +267,10 @@ static int write_unstable(const char *cgroup, void *arg)
 				      SYNC_FILE_RANGE_WRITE |
 				      SYNC_FILE_RANGE_WAIT_AFTER))
 		return KSFT_FAIL;
-	waiting = cg_read_key_long(cgroup, STAT_FILE, "writeback ");
+	waiting = dirty_stat(cgroup, "writeback ");
 	if (fsync(fd))
 		return KSFT_FAIL;
-	left = cg_read_key_long(cgroup, STAT_FILE, "writeback ");
+	left = dirty_stat(cgroup, "writeback ");
 	ksft_print_msg("under writeback: %ld of %ld bytes before COMMIT, %ld after\n",
 		       waiting, bytes, left);
 	return passed(waiting > bytes / 2 && left <= stat_error());
@@ -526,10 +525,7 @@ static int start_fuse(const struct filesystem *fs)
 static void stop_fuse(void)
 {
 	unmount(mnt);
-	if (fuse_server <= 0)
-		return;
-	kill(fuse_server, SIGKILL);
-	waitpid(fuse_server, NULL, 0);
+	stop_task(fuse_server);
 }
 
 #define EXT4_MKFS { "mkfs.ext4", "-q", "-F", "-N", "64", "-E", \
@@ -642,24 +638,19 @@ static bool drains(const struct dirty_case *c, const char *cgroup)
 	sync();
 	drained = falls_below(cgroup, stat_error(), 10);
 	unlink(test_file);
-	if (!drained)
-		ksft_print_msg("%ld bytes stay dirty\n", cg_dirty(cgroup));
 	return drained;
 }
 
 static int test_case(const struct filesystem *fs, const struct dirty_case *c,
 		     const char *root)
 {
-	char *cgroup = create_cgroup(root, "dirty_fs");
-	int ret = KSFT_FAIL;
+	char *cgroup __free(cgroup) = create_cgroup(root, "dirty_fs");
+	int ret;
 
-	if (cgroup && !cg_write(cgroup, LIMIT_FILE, "10M")) {
-		ret = run_writer(fs, c, cgroup);
-		if (!drains(c, cgroup))
-			ret = KSFT_FAIL;
-	}
-	destroy_cgroup(cgroup);
-	return ret;
+	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "10M"))
+		return KSFT_FAIL;
+	ret = run_writer(fs, c, cgroup);
+	return drains(c, cgroup) ? ret : KSFT_FAIL;
 }
 
 static void test_filesystem(const struct filesystem *fs, const char *root)
@@ -689,21 +680,19 @@ static int write_tmpfs(const char *cgroup, void *arg)
 /* tmpfs has no writeback, so its writers are not throttled. */
 static int test_tmpfs(const char *root)
 {
-	char *cgroup = create_cgroup(root, "dirty_tmpfs");
-	int ret = KSFT_FAIL;
+	char *cgroup __free(cgroup) = create_cgroup(root, "dirty_tmpfs");
 	long start;
+	int ret;
 
 	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "10M") ||
 	    mount("tmpfs", mnt, "tmpfs", 0, NULL))
-		goto out;
+		return KSFT_FAIL;
 	start = now_ms();
 	ret = cg_run(cgroup, write_tmpfs, NULL);
 	ksft_print_msg("tmpfs: %ld ms\n", now_ms() - start);
-	if (now_ms() - start > 2000 || cg_read_key_long(cgroup, STAT_FILE, "throttled "))
+	if (now_ms() - start > 2000 || dirty_stat(cgroup, "throttled "))
 		ret = KSFT_FAIL;
 	umount(mnt);
-out:
-	destroy_cgroup(cgroup);
 	return ret;
 }
 

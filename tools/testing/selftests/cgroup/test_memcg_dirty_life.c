@@ -13,13 +13,10 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,7 +40,6 @@
 #define NR_SAMPLES	4096
 
 /* For tests that write. */
-#define NR_LEAVES	16
 #define PARENT_LIMIT	"64M"
 #define FAST_BYTES	MB(128L)
 #define SLOW_BYTES	MB(128L)
@@ -57,7 +53,7 @@
 #define EVENT_MS	20000
 #define STORM_MS	8000
 /* A removed cgroup goes offline within this time. */
-#define OFFLINE_MS	10000
+#define OFFLINE_SECONDS	10
 #define NR_STORM_FILES	4
 
 static const char *const test_file = "test_memcg_dirty_life.tmp";
@@ -77,17 +73,10 @@ struct samples {
 
 static struct samples *samples;
 
-static void add_sample(long start)
+static void add_sample(long ms)
 {
 	if (samples->nr < NR_SAMPLES)
-		samples->ms[samples->nr++] = now_ms() - start;
-}
-
-static int compare_samples(const void *a, const void *b)
-{
-	long x = *(const long *)a, y = *(const long *)b;
-
-	return (x > y) - (x < y);
+		samples->ms[samples->nr++] = ms;
 }
 
 /* One sample in a hundred may be longer, and one in any case. */
@@ -97,8 +86,7 @@ static long p99(void)
 
 	if (!samples->nr)
 		return -1;
-	qsort(samples->ms, samples->nr, sizeof(samples->ms[0]),
-	      compare_samples);
+	sort_long(samples->ms, samples->nr);
 	return samples->ms[samples->nr > beyond ? samples->nr - 1 - beyond : 0];
 }
 
@@ -107,17 +95,6 @@ static bool compare_ms(const char *name, long ms, long control, long slack)
 {
 	ksft_print_msg("%s: %ld ms, control %ld ms\n", name, ms, control);
 	return ms >= 0 && control >= 0 && ms <= 2 * control + slack;
-}
-
-/* Returns whether the process was still running. */
-static bool stop(pid_t pid)
-{
-	int status;
-
-	if (pid <= 0)
-		return false;
-	kill(pid, SIGKILL);
-	return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status);
 }
 
 /* Cgroups come and go below @parent; each mkdir() and rmdir() is a sample. */
@@ -138,7 +115,7 @@ static pid_t start_mkdir(const char *parent)
 		start = now_ms();
 		if (mkdir(path, 0755) || rmdir(path))
 			_exit(EXIT_FAILURE);
-		add_sample(start);
+		add_sample(now_ms() - start);
 		sleep_ms(2);
 	} while (!__atomic_load_n(&samples->stop, __ATOMIC_ACQUIRE));
 	_exit(EXIT_SUCCESS);
@@ -183,8 +160,7 @@ static long set_all(const char *parent, const char *file)
 {
 	pid_t pids[NR_SETTERS];
 	long start = now_ms();
-	bool failed = false;
-	int i, status;
+	int i;
 
 	fflush(stdout);
 	for (i = 0; i < NR_SETTERS; i++) {
@@ -192,10 +168,7 @@ static long set_all(const char *parent, const char *file)
 		if (!pids[i])
 			_exit(set_part(parent, file, i));
 	}
-	for (i = 0; i < NR_SETTERS; i++)
-		if (pids[i] < 0 || waitpid(pids[i], &status, 0) < 0 || status)
-			failed = true;
-	return failed ? -1 : now_ms() - start;
+	return wait_tasks(pids, NR_SETTERS) ? now_ms() - start : -1;
 }
 
 /**
@@ -208,35 +181,48 @@ struct set_run {
 	long mkdir_ms;
 };
 
-/* Sets @file of many new cgroups, and measures that. */
-static int set_many(const char *root, const char *file, struct set_run *result)
+static bool create_new(const char *parent)
 {
-	char *parent = create_io_parent(root, "life_many");
-	char *other = create_io_parent(root, "life_other");
 	char path[PATH_MAX];
-	int i, ret = -1;
-	pid_t pid;
+	int i;
 
-	if (!parent || !other)
-		goto out;
 	for (i = 0; i < NR_NEW; i++) {
 		new_name(path, parent, i);
 		if (cg_create(path))
-			goto out;
+			return false;
 	}
-	pid = start_mkdir(other);
-	result->set_ms = set_all(parent, file);
-	result->mkdir_ms = end_mkdir(pid);
-	if (result->set_ms >= 0 && result->mkdir_ms >= 0)
-		ret = 0;
-out:
-	for (i = 0; parent && i < NR_NEW; i++) {
+	return true;
+}
+
+static void remove_new(const char *parent)
+{
+	char path[PATH_MAX];
+	int i;
+
+	for (i = 0; i < NR_NEW; i++) {
 		new_name(path, parent, i);
 		rmdir(path);
 	}
-	destroy_cgroup(other);
-	destroy_cgroup(parent);
-	return ret;
+}
+
+/* Sets @file of many new cgroups, and measures that. */
+static bool set_many(const char *root, const char *file, struct set_run *run)
+{
+	char *parent __free(cgroup) = create_io_parent(root, "life_many");
+	char *other __free(cgroup) = create_io_parent(root, "life_other");
+	bool created;
+	pid_t pid;
+
+	if (!parent || !other)
+		return false;
+	created = create_new(parent);
+	if (created) {
+		pid = start_mkdir(other);
+		run->set_ms = set_all(parent, file);
+		run->mkdir_ms = end_mkdir(pid);
+	}
+	remove_new(parent);
+	return created && run->set_ms >= 0 && run->mkdir_ms >= 0;
 }
 
 /* Limits on 400 new cgroups take no longer than memory.max on as many. */
@@ -245,12 +231,12 @@ static int test_set_many(const char *root)
 	struct set_run max, limit;
 	bool ok;
 
-	if (set_many(root, "memory.max", &max) ||
-	    set_many(root, LIMIT_FILE, &limit))
+	if (!set_many(root, "memory.max", &max) ||
+	    !set_many(root, LIMIT_FILE, &limit))
 		return KSFT_FAIL;
 	ok = compare_ms("set", limit.set_ms, max.set_ms, SET_SLACK_MS);
 	ok &= compare_ms("mkdir", limit.mkdir_ms, max.mkdir_ms, MKDIR_SLACK_MS);
-	return ok ? KSFT_PASS : KSFT_FAIL;
+	return passed(ok);
 }
 
 /* Each value differs from the last one of this task. */
@@ -269,14 +255,14 @@ static int rewrite(const char *cgroup, const char *file)
 /* Returns the time of mkdir() beside tasks that rewrite @file, in ms, or -1. */
 static long mkdir_beside(const char *root, const char *file)
 {
-	char *cgroup = create_cgroup(root, "life_rewritten");
-	char *other = create_io_parent(root, "life_other");
+	char *cgroup __free(cgroup) = create_cgroup(root, "life_rewritten");
+	char *other __free(cgroup) = create_io_parent(root, "life_other");
 	pid_t pids[NR_REWRITERS], pid;
-	int i, status;
-	long ms = -1;
+	long ms;
+	int i;
 
 	if (!cgroup || !other)
-		goto out;
+		return -1;
 	fflush(stdout);
 	for (i = 0; i < NR_REWRITERS; i++) {
 		pids[i] = fork();
@@ -286,13 +272,7 @@ static long mkdir_beside(const char *root, const char *file)
 	pid = start_mkdir(other);
 	sleep_ms(REWRITE_MS);
 	ms = end_mkdir(pid);
-	for (i = 0; i < NR_REWRITERS; i++)
-		if (pids[i] < 0 || waitpid(pids[i], &status, 0) < 0 || status)
-			ms = -1;
-out:
-	destroy_cgroup(other);
-	destroy_cgroup(cgroup);
-	return ms;
+	return wait_tasks(pids, NR_REWRITERS) ? ms : -1;
 }
 
 /* Rewriting a limit delays mkdir() elsewhere no more than memory.max does. */
@@ -301,8 +281,7 @@ static int test_rewrite(const char *root)
 	long max = mkdir_beside(root, "memory.max");
 	long limit = mkdir_beside(root, LIMIT_FILE);
 
-	return compare_ms("mkdir", limit, max, REWRITE_SLACK_MS) ? KSFT_PASS :
-								   KSFT_FAIL;
+	return passed(compare_ms("mkdir", limit, max, REWRITE_SLACK_MS));
 }
 
 /* Returns the time of NR_SAME writes in ms, or -1. Ends soon after @most_ms. */
@@ -365,103 +344,39 @@ static bool same_changes_nothing(const char *cgroup, const char *file,
 /* A value over itself, and max over max or over the ratio of the same limit. */
 static int test_same_value(const char *root)
 {
-	char *cgroup = create_cgroup(root, "life_same");
-	int ret = KSFT_FAIL;
+	char *cgroup __free(cgroup) = create_cgroup(root, "life_same");
 
-	if (!cgroup || !same_changes_nothing(cgroup, LIMIT_FILE, "max") ||
-	    cg_write(cgroup, LIMIT_FILE, "16M") ||
-	    !same_changes_nothing(cgroup, LIMIT_FILE, "16777216") ||
-	    cg_write(cgroup, BACKGROUND_RATIO_FILE, "10") ||
-	    cg_read_strcmp(cgroup, BACKGROUND_RATIO_FILE, "10\n"))
-		goto out;
-	if (cg_write(cgroup, BACKGROUND_FILE, "max") ||
-	    cg_read_strcmp(cgroup, BACKGROUND_RATIO_FILE, "10\n") ||
-	    cg_read_strcmp(cgroup, LIMIT_FILE, "16777216\n"))
-		goto out;
-	ret = KSFT_PASS;
-out:
-	destroy_cgroup(cgroup);
-	return ret;
+	return passed(cgroup && same_changes_nothing(cgroup, LIMIT_FILE, "max") &&
+		      !cg_write(cgroup, LIMIT_FILE, "16M") &&
+		      same_changes_nothing(cgroup, LIMIT_FILE, "16777216") &&
+		      cg_takes(cgroup, BACKGROUND_RATIO_FILE, "10", "10\n") &&
+		      !cg_write(cgroup, BACKGROUND_FILE, "max") &&
+		      cg_shows(cgroup, BACKGROUND_RATIO_FILE, "10\n") &&
+		      cg_shows(cgroup, LIMIT_FILE, "16777216\n"));
 }
-
-/**
- * struct writes - the work of a writer
- * @file: name of the file
- * @bytes: how much to write, 0 for no end
- * @wrap: after so many bytes, begin anew at the start of the file
- * @pause_ms: pause between one write() and the next
- * @sample: take the time of each write() as a sample
- * @flush: wait at the end until the file's data is on disk
- * @keep: overwrite an existing file
- */
-struct writes {
-	const char *file;
-	long bytes;
-	long wrap;
-	int pause_ms;
-	bool sample;
-	bool flush;
-	bool keep;
-};
 
 /* Waits for the data, not for the journal, which slow siblings delay. */
-static int flush_data(int fd)
+static int write_and_flush(const char *cgroup, void *arg)
 {
+	int fd __free(fd) = -1;
+	const struct writes *writes = arg;
+	int ret = do_writes(cgroup, arg);
+
+	if (ret)
+		return ret;
+	fd = open(writes->file, O_WRONLY);
 	return sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE |
 			       SYNC_FILE_RANGE_WRITE |
-			       SYNC_FILE_RANGE_WAIT_AFTER);
-}
-
-/* Runs in the cgroup. The exit code tells the step that failed. */
-static int do_writes(const char *cgroup, void *arg)
-{
-	const struct writes *writes = arg;
-	static char buf[CHUNK];
-	long done, at, start;
-	int fd;
-
-	fd = open(writes->file, O_CREAT | O_WRONLY |
-		  (writes->keep ? 0 : O_TRUNC), 0600);
-	if (fd < 0)
-		return 1;
-	for (done = 0; !writes->bytes || done < writes->bytes; done += CHUNK) {
-		at = writes->wrap ? done % writes->wrap : done;
-		start = now_ms();
-		if (pwrite(fd, buf, CHUNK, at) != CHUNK)
-			return 2;
-		if (writes->sample)
-			add_sample(start);
-		if (writes->pause_ms)
-			sleep_ms(writes->pause_ms);
-	}
-	if (writes->flush && flush_data(fd))
-		return 3;
-	close(fd);
-	return 0;
+			       SYNC_FILE_RANGE_WAIT_AFTER) ? 4 : 0;
 }
 
 /* Ends a writer on a slow disk, and speeds that up, so that its file can go. */
 static bool stop_slow(const char *cgroup, pid_t pid)
 {
-	bool running = stop(pid);
+	bool running = stop_task(pid);
 
-	if (cgroup)
-		slow_down(cgroup, 1000);
+	slow_down(cgroup, 1000);
 	return running;
-}
-
-/* Waits for the writers of @cgroup to be paused ten times. */
-static int wait_paused(const char *cgroup)
-{
-	int i;
-
-	for (i = 0; i < 200; i++) {
-		if (dirty_stat(cgroup, "throttled ") >= 10)
-			return 0;
-		sleep_ms(100);
-	}
-	ksft_print_msg("no writer is faster than the disk\n");
-	return -1;
 }
 
 /*
@@ -470,10 +385,11 @@ static int wait_paused(const char *cgroup)
  */
 static long peak_below_max(const char *root, char *limit)
 {
-	struct writes writes = { .file = test_file, .wrap = MB(1024L) };
-	char *parent = create_io_parent(root, "life_loosen");
-	char *child = parent ? create_cgroup(parent, "child") : NULL;
-	long peak = -KSFT_FAIL;
+	const char *file __free(file) = test_file;
+	char *parent __free(cgroup) = create_io_parent(root, "life_loosen");
+	char *child __free(cgroup) = create_cgroup(parent, "child");
+	struct writes writes = { .file = file, .wrap = MB(1024L) };
+	long peak;
 	pid_t pid;
 
 	sync();
@@ -481,25 +397,19 @@ static long peak_below_max(const char *root, char *limit)
 	if (!child || cg_write(parent, "memory.max", "300M") ||
 	    cg_write(child, PEAK_FILE, "reset") ||
 	    (limit && cg_write(child, LIMIT_FILE, limit)))
-		goto out;
+		return -KSFT_FAIL;
 	slow_down(child, 10);
 	pid = cg_run_nowait(child, do_writes, &writes);
 	sleep_ms(PEAK_MS);
 	if (!stop_slow(child, pid)) {
 		ksft_print_msg("the writer failed\n");
-		goto out;
+		return -KSFT_FAIL;
 	}
 	peak = cg_read_long(child, PEAK_FILE);
 	ksft_print_msg("limit %s: peak %ld bytes\n", limit ?: "none", peak);
 	if (peak < 0)
-		peak = -KSFT_FAIL;
-	else if (!limit && peak < LOWEST_PEAK)
-		peak = -KSFT_SKIP;
-out:
-	unlink(test_file);
-	destroy_cgroup(child);
-	destroy_cgroup(parent);
-	return peak;
+		return -KSFT_FAIL;
+	return limit || peak >= LOWEST_PEAK ? peak : -KSFT_SKIP;
 }
 
 /* A limit of 1P gives a child no more than the share of its parent's memory. */
@@ -512,23 +422,39 @@ static int test_cannot_loosen(const char *root)
 
 	if (after < 0)
 		return -after;
-	return loose <= control / 10 * 11 + PEAK_SLACK ? KSFT_PASS : KSFT_FAIL;
+	return passed(loose <= control / 10 * 11 + PEAK_SLACK);
 }
 
 /*
  * In a file system in ordered mode, a task that allocates blocks waits for the
  * data of others. So the files get their blocks before there are limits.
  */
-static int allocate_files(const char *fast, const char *slow)
+static bool allocate_files(const char *fast, const char *slow)
 {
 	struct writes fast_file = { .file = test_file, .bytes = FAST_BYTES };
 	struct writes slow_file = { .file = other_file, .bytes = SLOW_BYTES };
 
 	if (cg_run(fast, do_writes, &fast_file) ||
 	    cg_run(slow, do_writes, &slow_file))
-		return -1;
+		return false;
 	sync();
-	return 0;
+	return true;
+}
+
+/* Returns KB per second, or a negative result of the test. */
+static long rate_of(const char *fast, bool both)
+{
+	struct writes writes = {
+		.file = test_file, .bytes = FAST_BYTES, .keep = true,
+	};
+	long start = now_ms(), rate;
+
+	if (cg_run(fast, write_and_flush, &writes))
+		return -KSFT_FAIL;
+	rate = FAST_BYTES / (now_ms() - start + 1);
+	ksft_print_msg("limit on %s: %ld KB/s\n",
+		       both ? "both" : "the slow one", rate);
+	return rate;
 }
 
 /*
@@ -537,43 +463,24 @@ static int allocate_files(const char *fast, const char *slow)
  */
 static long rate_beside_slow(const char *root, bool both)
 {
+	const char *file __free(file) = test_file, *second __free(file) = other_file;
+	char *parent __free(cgroup) = create_io_parent(root, "life_slow");
+	char *slow __free(cgroup) = create_cgroup(parent, "slow");
+	char *fast __free(cgroup) = create_cgroup(parent, "fast");
 	struct writes endless = {
-		.file = other_file, .wrap = SLOW_BYTES, .keep = true,
+		.file = second, .wrap = SLOW_BYTES, .keep = true,
 	};
-	struct writes writes = {
-		.file = test_file, .bytes = FAST_BYTES, .flush = true,
-		.keep = true,
-	};
-	char *parent = create_io_parent(root, "life_slow");
-	char *slow = parent ? create_cgroup(parent, "slow") : NULL;
-	char *fast = parent ? create_cgroup(parent, "fast") : NULL;
-	long start, rate = -KSFT_FAIL;
-	pid_t pid = 0;
+	long rate = -KSFT_SKIP;
+	pid_t pid;
 
-	if (!slow || !fast || allocate_files(fast, slow) ||
+	if (!slow || !fast || !allocate_files(fast, slow) ||
 	    cg_write(both ? parent : slow, LIMIT_FILE, PARENT_LIMIT))
-		goto out;
+		return -KSFT_FAIL;
 	slow_down(slow, 1);
 	pid = cg_run_nowait(slow, do_writes, &endless);
-	if (wait_paused(slow)) {
-		rate = -KSFT_SKIP;
-		goto out;
-	}
-	start = now_ms();
-	if (cg_run(fast, do_writes, &writes))
-		goto out;
-	rate = FAST_BYTES / (now_ms() - start + 1);
-	ksft_print_msg("limit on %s: %ld KB/s\n",
-		       both ? "both" : "the slow one", rate);
-out:
-	if (!stop_slow(slow, pid) && rate >= 0)
-		rate = -KSFT_FAIL;
-	unlink(test_file);
-	unlink(other_file);
-	destroy_cgroup(fast);
-	destroy_cgroup(slow);
-	destroy_cgroup(parent);
-	return rate;
+	if (wait_paused(slow))
+		rate = rate_of(fast, both);
+	return stop_slow(slow, pid) || rate < 0 ? rate : -KSFT_FAIL;
 }
 
 /* A child on a slow disk does not take its parent's limit from a sibling. */
@@ -584,52 +491,27 @@ static int test_slow_sibling(const char *root)
 
 	if (rate < 0)
 		return -rate;
-	return rate >= control / 100 * FAST_PERCENT ? KSFT_PASS : KSFT_FAIL;
+	return passed(rate >= control / 100 * FAST_PERCENT);
 }
 
-static void leaf_file(char *name, size_t len, int number)
+/* Returns the time of the writes, 99th percentile, in ms. */
+static long sample_light(const char *light, bool both)
 {
-	snprintf(name, len, "test_memcg_dirty_life_%d.tmp", number);
-}
+	struct writes little = {
+		.file = test_file, .bytes = LIGHT_WRITES * CHUNK,
+		.pause_ms = LIGHT_PAUSE_MS, .took = add_sample,
+	};
+	long ms;
 
-/* Starts an endless writer in each leaf. */
-static int start_leaves(const char *tenant, char **leaves, pid_t *pids)
-{
-	struct writes writes = { .wrap = MB(64L) };
-	char file[64], name[32];
-	int i;
-
-	for (i = 0; i < NR_LEAVES; i++) {
-		snprintf(name, sizeof(name), "leaf%d", i);
-		leaves[i] = create_cgroup(tenant, name);
-		if (!leaves[i])
-			return -1;
-		leaf_file(file, sizeof(file), i);
-		writes.file = file;
-		pids[i] = cg_run_nowait(leaves[i], do_writes, &writes);
-		if (pids[i] < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* Returns -1 if one of the writers had ended. */
-static int stop_leaves(const char *tenant, char **leaves, pid_t *pids)
-{
-	char file[64];
-	int i, ret = 0;
-
-	for (i = 0; i < NR_LEAVES; i++)
-		if (!stop(pids[i]))
-			ret = -1;
-	if (tenant)
-		slow_down(tenant, 1000);
-	for (i = 0; i < NR_LEAVES; i++) {
-		leaf_file(file, sizeof(file), i);
-		unlink(file);
-		destroy_cgroup(leaves[i]);
-	}
-	return ret;
+	samples->nr = 0;
+	if (cg_run(light, do_writes, &little))
+		return -KSFT_FAIL;
+	ms = p99();
+	ksft_print_msg("limit on %s: slowest write %ld ms, %ld pauses\n",
+		       both ? "both" : "the busy one",
+		       samples->ms[samples->nr - 1],
+		       dirty_stat(light, "throttled "));
+	return ms;
 }
 
 /*
@@ -638,43 +520,24 @@ static int stop_leaves(const char *tenant, char **leaves, pid_t *pids)
  */
 static long light_ms(const char *root, bool both)
 {
-	struct writes little = {
-		.file = test_file, .bytes = LIGHT_WRITES * CHUNK,
-		.pause_ms = LIGHT_PAUSE_MS, .sample = true,
-	};
-	char *parent = create_io_parent(root, "life_leaves"), *leaves[NR_LEAVES] = {};
-	char *busy = parent ? create_io_parent(parent, "busy") : NULL;
-	char *light = parent ? create_cgroup(parent, "light") : NULL;
-	pid_t pids[NR_LEAVES] = {};
+	const char *file __free(file) = test_file;
+	char *parent __free(cgroup) = create_io_parent(root, "life_leaves");
+	char *busy __free(cgroup) = create_io_parent(parent, "busy");
+	char *light __free(cgroup) = create_cgroup(parent, "light");
+	struct leaves leaves __free(leaves) = { .nr = NR_LEAVES };
 	long ms = -KSFT_FAIL;
+	bool running;
 
 	sync();
 	if (!busy || !light ||
 	    cg_write(both ? parent : busy, LIMIT_FILE, PARENT_LIMIT))
-		goto out;
+		return -KSFT_FAIL;
 	slow_down(busy, 20);
-	if (start_leaves(busy, leaves, pids))
-		goto out;
-	if (wait_paused(busy)) {
-		ms = -KSFT_SKIP;
-		goto out;
-	}
-	samples->nr = 0;
-	if (cg_run(light, do_writes, &little))
-		goto out;
-	ms = p99();
-	ksft_print_msg("limit on %s: slowest write %ld ms, %ld pauses\n",
-		       both ? "both" : "the busy one",
-		       samples->ms[samples->nr - 1],
-		       dirty_stat(light, "throttled "));
-out:
-	if (stop_leaves(busy, leaves, pids) && ms >= 0)
-		ms = -KSFT_FAIL;
-	unlink(test_file);
-	destroy_cgroup(light);
-	destroy_cgroup(busy);
-	destroy_cgroup(parent);
-	return ms;
+	if (start_leaves(&leaves, busy, MB(64L)))
+		ms = wait_paused(busy) ? sample_light(light, both) : -KSFT_SKIP;
+	running = stop_leaves(&leaves);
+	slow_down(busy, 1000);
+	return running || ms < 0 ? ms : -KSFT_FAIL;
 }
 
 /* A tenant's many leaf cgroups do not slow another tenant's light writer. */
@@ -685,8 +548,7 @@ static int test_many_leaves(const char *root)
 
 	if (ms < 0)
 		return -ms;
-	return compare_ms("write", ms, control, LIGHT_SLACK_MS) ? KSFT_PASS :
-								  KSFT_FAIL;
+	return passed(compare_ms("write", ms, control, LIGHT_SLACK_MS));
 }
 
 static long events(const char *cgroup, const char *file)
@@ -706,7 +568,7 @@ static int poll_events(int fd, int ms)
 }
 
 /* Waits for more events than @first. A late wakeup may be for an old one. */
-static int poll_more(int fd, const char *cgroup, long first)
+static bool poll_more(int fd, const char *cgroup, long first)
 {
 	long end = now_ms() + EVENT_MS;
 
@@ -714,10 +576,10 @@ static int poll_more(int fd, const char *cgroup, long first)
 		if (poll_events(fd, EVENT_MS) != 1)
 			break;
 		if (events(cgroup, "memory.events") > first)
-			return 0;
+			return true;
 	}
 	ksft_print_msg("no more events than %ld\n", first);
-	return -1;
+	return false;
 }
 
 /* Pauses count where the limit is, and in the sums of its ancestors. */
@@ -743,46 +605,42 @@ static bool check_events(const char *top, const char *limited, const char *child
 	return ok;
 }
 
+/* The first event, then more of them, and only where they belong. */
+static int await_events(int fd, const char *top, const char *limited,
+			const char *child)
+{
+	long first;
+
+	if (poll_events(fd, EVENT_MS) != 1) {
+		ksft_print_msg("no event within %d ms\n", EVENT_MS);
+		return dirty_stat(child, "throttled ") ? KSFT_FAIL : KSFT_SKIP;
+	}
+	first = events(limited, "memory.events");
+	return passed(first >= 1 && poll_more(fd, limited, first) &&
+		      check_events(top, limited, child));
+}
+
 /* poll() on memory.events of a limited cgroup tells of a paused writer. */
 static int test_event_poll(const char *root)
 {
-	struct writes endless = { .file = test_file, .wrap = MB(256L) };
-	char *top = create_io_parent(root, "life_events");
-	char *limited = top ? create_io_parent(top, "limited") : NULL;
-	char *child = limited ? create_cgroup(limited, "child") : NULL;
-	int fd = -1, ret = KSFT_FAIL;
-	pid_t pid = 0;
-	long first;
+	const char *file __free(file) = test_file;
+	char *top __free(cgroup) = create_io_parent(root, "life_events");
+	char *limited __free(cgroup) = create_io_parent(top, "limited");
+	char *child __free(cgroup) = create_cgroup(limited, "child");
+	int fd __free(fd) = -1, ret;
+	struct writes endless = { .file = file, .wrap = MB(256L) };
+	pid_t pid;
 
 	if (!child || cg_write(limited, LIMIT_FILE, "8M"))
-		goto out;
+		return KSFT_FAIL;
 	slow_down(child, 2);
 	fd = cg_open(limited, "memory.events", O_RDONLY);
 	/* The control: without a writer, there is no event. */
 	if (poll_events(fd, 1000) || events(limited, "memory.events"))
-		goto out;
+		return KSFT_FAIL;
 	pid = cg_run_nowait(child, do_writes, &endless);
-	if (poll_events(fd, EVENT_MS) != 1) {
-		if (!dirty_stat(child, "throttled "))
-			ret = KSFT_SKIP;
-		ksft_print_msg("no event within %d ms\n", EVENT_MS);
-		goto out;
-	}
-	first = events(limited, "memory.events");
-	if (first < 1 || poll_more(fd, limited, first))
-		goto out;
-	if (check_events(top, limited, child))
-		ret = KSFT_PASS;
-out:
-	if (!stop_slow(child, pid) && ret == KSFT_PASS)
-		ret = KSFT_FAIL;
-	if (fd >= 0)
-		close(fd);
-	unlink(test_file);
-	destroy_cgroup(child);
-	destroy_cgroup(limited);
-	destroy_cgroup(top);
-	return ret;
+	ret = await_events(fd, top, limited, child);
+	return stop_slow(child, pid) || ret != KSFT_PASS ? ret : KSFT_FAIL;
 }
 
 /* The time when the tasks of test_storm() end, in ms. */
@@ -890,47 +748,29 @@ static int storm_write(const char *parent)
 	return ret;
 }
 
-/* Removed cgroups go offline later, in a work item. Returns the last floor. */
-static long wait_floor(const char *cgroup, long expected)
-{
-	long floor, end = now_ms() + OFFLINE_MS;
-
-	do {
-		floor = dirty_stat(cgroup, "effective_min ");
-		if (floor == expected)
-			break;
-		sleep_ms(100);
-	} while (now_ms() < end);
-	return floor;
-}
-
 /* Removed cgroups leave no claims: a new one gets all of its parent's floor. */
 static bool no_claims_left(const char *parent)
 {
-	char *child = create_cgroup(parent, "claim");
-	long floor = -1;
+	char *child __free(cgroup) = create_cgroup(parent, "claim");
 
 	/* A cgroup's limit caps its floor. */
-	if (child && !cg_write(parent, LIMIT_FILE, "1G") &&
-	    !cg_write(parent, MIN_FILE, "8M") &&
-	    !cg_write(child, MIN_FILE, "max"))
-		floor = wait_floor(child, MB(8L));
-	destroy_cgroup(child);
-	if (floor != MB(8L))
-		ksft_print_msg("a floor of %ld is left\n", floor);
-	return floor == MB(8L);
+	return child && !cg_write(parent, LIMIT_FILE, "1G") &&
+	       !cg_write(parent, MIN_FILE, "8M") &&
+	       !cg_write(child, MIN_FILE, "max") &&
+	       floor_becomes(child, MB(8L), OFFLINE_SECONDS);
 }
 
 /* Settings, cgroups and writers change at once; warnings are on the console. */
 static int test_storm(const char *root)
 {
+	char *parent __free(cgroup) = create_io_parent(root, "life_storm");
 	static int (*const work[])(const char *parent) = {
 		storm_set, storm_set, storm_toggle, storm_read,
 		storm_write, storm_write, storm_write, storm_write,
 	};
-	char *parent = create_io_parent(root, "life_storm");
 	pid_t pids[ARRAY_SIZE(work)];
-	int i, status, ret = KSFT_PASS;
+	bool good = true;
+	int i;
 
 	if (!parent)
 		return KSFT_FAIL;
@@ -942,20 +782,14 @@ static int test_storm(const char *root)
 			_exit(work[i](parent) ? EXIT_FAILURE : EXIT_SUCCESS);
 	}
 	for (i = 0; i < ARRAY_SIZE(work); i++)
-		if (pids[i] < 0 || waitpid(pids[i], &status, 0) < 0 || status) {
+		if (!wait_task(pids[i])) {
 			ksft_print_msg("task %d of the storm failed\n", i);
-			ret = KSFT_FAIL;
+			good = false;
 		}
-	sync();
-	if (dirty_stat(parent, "dirty ") || dirty_stat(parent, "writeback ")) {
-		ksft_print_msg("pages are left after sync\n");
-		ret = KSFT_FAIL;
-	}
-	if (!no_claims_left(parent))
-		ret = KSFT_FAIL;
+	good = is_clean(parent) && good;
+	good = no_claims_left(parent) && good;
 	remove_storm_files();
-	destroy_cgroup(parent);
-	return ret;
+	return passed(good);
 }
 
 static const struct memcg_test tests[] = {

@@ -10,11 +10,7 @@
  */
 #define _GNU_SOURCE
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <linux/limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +23,10 @@
 #include "memcg_dirty_util.h"
 #include "memcg_test_util.h"
 
-#define VM_LIMIT	"/proc/sys/vm/dirty_bytes"
-#define VM_BACKGROUND	"/proc/sys/vm/dirty_background_bytes"
-#define VM_RATIO	"/proc/sys/vm/dirty_ratio"
-#define VM_BACKGROUND_RATIO	"/proc/sys/vm/dirty_background_ratio"
+#define VM_LIMIT	VM "/dirty_bytes"
+#define VM_BACKGROUND	VM "/dirty_background_bytes"
+#define VM_RATIO	VM "/dirty_ratio"
+#define VM_BACKGROUND_RATIO	VM "/dirty_background_ratio"
 
 #define SYSTEM_BYTES	MB(32L)
 #define FLOOR_BYTES	MB(12L)
@@ -46,62 +42,45 @@ static const char *const victim_file = "test_memcg_dirty_min.tmp";
 
 /* The system's limits as they were. */
 struct system_limits {
-	char bytes[32];
-	char background[32];
-	char ratio[32];
-	char background_ratio[32];
+	struct setting bytes;
+	struct setting background;
+	struct setting ratio;
+	struct setting background_ratio;
 };
 
-/* One of bytes and ratio is 0: a write to the other one has reset it. */
-static void restore_system(const struct system_limits *old)
+static struct system_limits save_system(void)
 {
-	if (atol(old->bytes))
-		write_file(VM_LIMIT, old->bytes);
-	else
-		write_file(VM_RATIO, old->ratio);
-	if (atol(old->background))
-		write_file(VM_BACKGROUND, old->background);
-	else
-		write_file(VM_BACKGROUND_RATIO, old->background_ratio);
+	return (struct system_limits){
+		.bytes = save_setting(VM_LIMIT),
+		.background = save_setting(VM_BACKGROUND),
+		.ratio = save_setting(VM_RATIO),
+		.background_ratio = save_setting(VM_BACKGROUND_RATIO),
+	};
+}
+
+/* One of bytes and ratio is 0: a write to the other one has reset it. */
+static void free_system(struct system_limits *old)
+{
+	free_setting(atol(old->bytes.text) ? &old->bytes : &old->ratio);
+	free_setting(atol(old->background.text) ? &old->background :
+						  &old->background_ratio);
 }
 
 /* A limit of 32 MiB, and half of that in the background. */
-static int limit_system(struct system_limits *old)
+static bool limit_system(const struct system_limits *old)
 {
-	if (read_text(VM_LIMIT, old->bytes, sizeof(old->bytes)) <= 0 ||
-	    read_text(VM_BACKGROUND, old->background,
-		      sizeof(old->background)) <= 0 ||
-	    read_text(VM_RATIO, old->ratio, sizeof(old->ratio)) <= 0 ||
-	    read_text(VM_BACKGROUND_RATIO, old->background_ratio,
-		      sizeof(old->background_ratio)) <= 0)
-		return -1;
-	return write_file(VM_LIMIT, "33554432") ||
-	       write_file(VM_BACKGROUND, "16777216");
-}
-
-static long used(const char *cgroup)
-{
-	return dirty_stat(cgroup, "dirty ") + dirty_stat(cgroup, "writeback ");
-}
-
-static bool floor_is(const char *cgroup, long bytes)
-{
-	long floor = dirty_stat(cgroup, "effective_min ");
-
-	if (floor == bytes)
-		return true;
-	ksft_print_msg("%s: the effective floor is %ld, not %ld\n", cgroup,
-		       floor, bytes);
-	return false;
+	return *old->bytes.text && *old->background.text && *old->ratio.text &&
+	       *old->background_ratio.text &&
+	       !write_file(VM_LIMIT, "33554432") &&
+	       !write_file(VM_BACKGROUND, "16777216");
 }
 
 /* A cgroup with a floor, whose children may have floors too. */
 static char *create_floored(const char *parent, const char *name, char *floor)
 {
-	char *cgroup = create_cgroup(parent, name);
+	char *cgroup = create_parent(parent, name);
 
-	if (cgroup && (cg_write(cgroup, "cgroup.subtree_control", "+memory") ||
-		       cg_write(cgroup, MIN_FILE, floor))) {
+	if (cgroup && cg_write(cgroup, MIN_FILE, floor)) {
 		destroy_cgroup(cgroup);
 		return NULL;
 	}
@@ -110,137 +89,70 @@ static char *create_floored(const char *parent, const char *name, char *floor)
 
 static int test_default(const char *root)
 {
-	char *cgroup = create_cgroup(root, "min_default"), path[PATH_MAX];
-	int ret = KSFT_FAIL;
+	char *cgroup __free(cgroup) = create_cgroup(root, "min_default");
 
-	snprintf(path, sizeof(path), "%s/%s", root, MIN_FILE);
-	if (cgroup && access(path, F_OK) &&
-	    !cg_read_strcmp(cgroup, MIN_FILE, "0\n") && floor_is(cgroup, 0))
-		ret = KSFT_PASS;
-	destroy_cgroup(cgroup);
-	return ret;
+	return passed(cgroup && !cg_has(root, MIN_FILE) &&
+		      cg_shows(cgroup, MIN_FILE, "0\n") && floor_is(cgroup, 0));
 }
 
 static int test_values(const char *root)
 {
-	static char *const good[][2] = {
+	char *cgroup __free(cgroup) = create_cgroup(root, "min_values");
+	static const char *const good[][2] = {
 		{ "16777216", "16777216\n" }, { "16M", "16777216\n" },
 		{ " 8m\n", "8388608\n" }, { "0", "0\n" }, { "max", "max\n" },
 		{ "8E", "max\n" }, { "5000", "4096\n" },
 	};
-	static char *const bad[] = {
+	static const char *const bad[] = {
 		"-1", "12x", "\n", "M", "maxx", "1 M", "default", "10%",
 	};
-	char *cgroup = create_cgroup(root, "min_values");
-	int i, ret = KSFT_FAIL;
+	int i;
 
-	for (i = 0; cgroup && i < ARRAY_SIZE(good); i++)
-		if (cg_write(cgroup, MIN_FILE, good[i][0]) ||
-		    cg_read_strcmp(cgroup, MIN_FILE, good[i][1])) {
-			ksft_print_msg("'%s' is not taken\n", good[i][0]);
-			goto out;
-		}
-	for (i = 0; cgroup && i < ARRAY_SIZE(bad); i++)
-		if (cg_write(cgroup, MIN_FILE, bad[i]) != -EINVAL ||
-		    cg_read_strcmp(cgroup, MIN_FILE, "4096\n")) {
-			ksft_print_msg("'%s' is not refused\n", bad[i]);
-			goto out;
-		}
-	if (cgroup)
-		ret = KSFT_PASS;
-out:
-	destroy_cgroup(cgroup);
-	return ret;
+	if (!cgroup)
+		return KSFT_FAIL;
+	for (i = 0; i < ARRAY_SIZE(good); i++)
+		if (!cg_takes(cgroup, MIN_FILE, good[i][0], good[i][1]))
+			return KSFT_FAIL;
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		if (!cg_refuses(cgroup, MIN_FILE, bad[i], "4096\n"))
+			return KSFT_FAIL;
+	return KSFT_PASS;
 }
 
 /* No child has more than its parent, and none more than half of all. */
 static int test_delegation(const char *root)
 {
-	char *parent = create_floored(root, "min_parent", "8M");
-	char *child = parent ? create_floored(parent, "child", "max") : NULL;
-	char *leaf = child ? create_cgroup(child, "leaf") : NULL;
-	struct system_limits old = {};
-	int ret = KSFT_FAIL;
+	char *parent __free(cgroup) = create_floored(root, "min_parent", "8M");
+	char *child __free(cgroup) = create_floored(parent, "child", "max");
+	char *leaf __free(cgroup) = create_cgroup(child, "leaf");
+	struct system_limits old __free(system) = save_system();
 
-	if (!leaf || limit_system(&old))
-		goto out;
-	if (!floor_is(parent, MB(8L)) || !floor_is(child, MB(8L)) ||
-	    cg_write(child, MIN_FILE, "2M") || !floor_is(child, MB(2L)) ||
-	    cg_write(leaf, MIN_FILE, "1G") || !floor_is(leaf, MB(2L)) ||
-	    cg_write(parent, MIN_FILE, "max") ||
-	    !floor_is(parent, SYSTEM_BYTES / 2) ||
-	    cg_write(parent, MIN_FILE, "0") || !floor_is(child, 0) ||
-	    !floor_is(leaf, 0))
-		goto out;
-	ret = KSFT_PASS;
-out:
-	restore_system(&old);
-	destroy_cgroup(leaf);
-	destroy_cgroup(child);
-	destroy_cgroup(parent);
-	return ret;
+	return passed(leaf && limit_system(&old) &&
+		      floor_is(parent, MB(8L)) && floor_is(child, MB(8L)) &&
+		      !cg_write(child, MIN_FILE, "2M") &&
+		      floor_is(child, MB(2L)) &&
+		      !cg_write(leaf, MIN_FILE, "1G") &&
+		      floor_is(leaf, MB(2L)) &&
+		      !cg_write(parent, MIN_FILE, "max") &&
+		      floor_is(parent, SYSTEM_BYTES / 2) &&
+		      !cg_write(parent, MIN_FILE, "0") && floor_is(child, 0) &&
+		      floor_is(leaf, 0));
 }
 
 /* A floor ends with the controller, and with the cgroup. */
 static int test_offline(const char *root)
 {
-	char *parent = create_floored(root, "min_parent", "8M");
-	char *child = parent ? create_cgroup(parent, "child") : NULL;
-	int ret = KSFT_FAIL;
+	char *parent __free(cgroup) = create_floored(root, "min_parent", "8M");
+	char *child __free(cgroup) = create_cgroup(parent, "child");
 
 	/* -memory ends the css; with io, which needs it, only hides it. */
 	if (parent)
 		cg_write(parent, "cgroup.subtree_control", "+io");
-	if (!child || cg_write(child, MIN_FILE, "4M") ||
-	    !floor_is(child, MB(4L)) ||
-	    cg_write(parent, "cgroup.subtree_control", "-memory") ||
-	    cg_write(parent, "cgroup.subtree_control", "+memory") ||
-	    cg_read_strcmp(child, MIN_FILE, "0\n"))
-		goto out;
-	ret = KSFT_PASS;
-out:
-	destroy_cgroup(child);
-	destroy_cgroup(parent);
-	return ret;
-}
-
-/**
- * struct writes - the work of a writer
- * @file: name of the file
- * @nr: how many chunks to write, 0 for no end
- * @wrap: after so many bytes, begin anew at the start of the file
- * @pause_ms: pause between one write() and the next
- */
-struct writes {
-	const char *file;
-	int nr;
-	long wrap;
-	int pause_ms;
-};
-
-static int do_writes(const char *cgroup, void *arg)
-{
-	const struct writes *writes = arg;
-	static char data[CHUNK];
-	int fd = open(writes->file, O_CREAT | O_WRONLY, 0600), i;
-	long at = 0;
-
-	for (i = 0; fd >= 0 && (!writes->nr || i < writes->nr); i++) {
-		if (pwrite(fd, data, CHUNK, at) != CHUNK)
-			return EXIT_FAILURE;
-		at = (at + CHUNK) % writes->wrap;
-		if (writes->pause_ms)
-			sleep_ms(writes->pause_ms);
-	}
-	return fd < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
-static void stop(pid_t pid)
-{
-	if (pid > 0) {
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
-	}
+	return passed(child && !cg_write(child, MIN_FILE, "4M") &&
+		      floor_is(child, MB(4L)) &&
+		      !cg_write(parent, "cgroup.subtree_control", "-memory") &&
+		      !cg_write(parent, "cgroup.subtree_control", "+memory") &&
+		      cg_shows(child, MIN_FILE, "0\n"));
 }
 
 /* The sum of dirty pages and pages under writeback in the system, in bytes. */
@@ -315,7 +227,7 @@ struct scene {
 };
 
 static const struct writes little = {
-	.file = "test_memcg_dirty_min.tmp", .nr = VICTIM_WRITES,
+	.file = "test_memcg_dirty_min.tmp", .bytes = VICTIM_WRITES * CHUNK,
 	.wrap = VICTIM_BYTES, .pause_ms = VICTIM_PAUSE_MS,
 };
 
@@ -331,7 +243,7 @@ static bool play(struct scene *scene, struct sampled *sampled)
 	sleep_ms(3000);
 	victim = cg_run_nowait(scene->victim, do_writes, &scene->writes);
 	ok = hog > 0 && victim > 0 && watch(victim, sampled);
-	stop(hog);
+	stop_task(hog);
 	slow_down(scene->hog, 1000);
 	unlink(hog_file);
 	unlink(scene->writes.file);
@@ -358,224 +270,172 @@ static int compare(struct scene *scene, struct sampled *sampled)
 	}
 	if (cg_write(scene->victim, MIN_FILE, "12M") || !play(scene, sampled))
 		return KSFT_FAIL;
-	return not_throttled(sampled) ? KSFT_PASS : KSFT_FAIL;
+	return passed(not_throttled(sampled));
 }
 
 /* The hog fills the limit of the system. */
 static int test_system(const char *root)
 {
-	struct scene scene = {
-		.hog = create_cgroup(root, "min_hog"),
-		.victim = create_cgroup(root, "min_victim"),
-		.writes = little,
-	};
-	struct system_limits old = {};
+	char *hog __free(cgroup) = create_cgroup(root, "min_hog");
+	char *victim __free(cgroup) = create_cgroup(root, "min_victim");
+	struct system_limits old __free(system) = save_system();
+	struct scene scene = { hog, victim, little };
 	struct sampled sampled;
-	int ret = KSFT_FAIL;
+	int ret;
 
-	if (!scene.hog || !scene.victim || limit_system(&old))
-		goto out;
+	if (!hog || !victim || !limit_system(&old))
+		return KSFT_FAIL;
 	ret = compare(&scene, &sampled);
 	if (ret == KSFT_PASS &&
 	    sampled.peak > SYSTEM_BYTES + FLOOR_BYTES + SLACK)
-		ret = KSFT_FAIL;
-out:
-	restore_system(&old);
-	destroy_cgroup((char *)scene.victim);
-	destroy_cgroup((char *)scene.hog);
+		return KSFT_FAIL;
 	return ret;
 }
 
 /* Above its floor, a writer is paused like any other. */
 static int test_above(const char *root)
 {
+	char *hog __free(cgroup) = create_cgroup(root, "min_hog");
+	char *victim __free(cgroup) = create_cgroup(root, "min_victim");
+	struct system_limits old __free(system) = save_system();
 	struct scene scene = {
-		.hog = create_cgroup(root, "min_hog"),
-		.victim = create_cgroup(root, "min_victim"),
-		.writes = {
-			.file = victim_file, .nr = MB(24L) / CHUNK,
-			.wrap = MB(24L),
-		},
+		hog, victim,
+		{ .file = victim_file, .bytes = MB(24L), .wrap = MB(24L) },
 	};
-	struct system_limits old = {};
-	int ret = KSFT_FAIL;
 	struct sampled sampled;
 
-	if (!scene.hog || !scene.victim || limit_system(&old) ||
-	    cg_write(scene.victim, MIN_FILE, "4M") || !play(&scene, &sampled))
-		goto out;
-	if (sampled.throttled >= sampled.nr / 5 &&
-	    sampled.peak <= SYSTEM_BYTES + MB(4L) + SLACK)
-		ret = KSFT_PASS;
-out:
-	restore_system(&old);
-	destroy_cgroup((char *)scene.victim);
-	destroy_cgroup((char *)scene.hog);
-	return ret;
+	return passed(hog && victim && limit_system(&old) &&
+		      !cg_write(victim, MIN_FILE, "4M") &&
+		      play(&scene, &sampled) &&
+		      sampled.throttled >= sampled.nr / 5 &&
+		      sampled.peak <= SYSTEM_BYTES + MB(4L) + SLACK);
 }
 
 /* The hog fills the limit of a common parent. */
 static int test_ancestor(const char *root)
 {
-	char *parent = create_floored(root, "min_parent", "12M");
-	struct scene scene = {
-		.hog = parent ? create_cgroup(parent, "hog") : NULL,
-		.victim = parent ? create_cgroup(parent, "victim") : NULL,
-		.writes = little,
-	};
-	int ret = KSFT_FAIL;
+	char *parent __free(cgroup) = create_floored(root, "min_parent", "12M");
+	char *hog __free(cgroup) = create_cgroup(parent, "hog");
+	char *victim __free(cgroup) = create_cgroup(parent, "victim");
+	struct scene scene = { hog, victim, little };
 	struct sampled sampled;
 
-	if (!scene.hog || !scene.victim || cg_write(parent, LIMIT_FILE, "8M") ||
-	    cg_write(parent, MIN_FILE, "0"))
-		goto out;
-	if (!play(&scene, &sampled))
-		goto out;
-	if (not_throttled(&sampled)) {
-		ret = KSFT_SKIP;
-		goto out;
-	}
-	if (!cg_write(scene.victim, MIN_FILE, "12M") &&
-	    !cg_write(parent, MIN_FILE, "12M") && play(&scene, &sampled) &&
-	    not_throttled(&sampled) &&
-	    cg_read_long(parent, PEAK_FILE) <= MB(8L) + FLOOR_BYTES)
-		ret = KSFT_PASS;
-out:
-	destroy_cgroup((char *)scene.victim);
-	destroy_cgroup((char *)scene.hog);
-	destroy_cgroup(parent);
-	return ret;
+	if (!hog || !victim || cg_write(parent, LIMIT_FILE, "8M") ||
+	    cg_write(parent, MIN_FILE, "0") || !play(&scene, &sampled))
+		return KSFT_FAIL;
+	if (not_throttled(&sampled))
+		return KSFT_SKIP;
+	return passed(!cg_write(victim, MIN_FILE, "12M") &&
+		      !cg_write(parent, MIN_FILE, "12M") &&
+		      play(&scene, &sampled) && not_throttled(&sampled) &&
+		      cg_read_long(parent, PEAK_FILE) <= MB(8L) + FLOOR_BYTES);
 }
 
 /* A floor does not lift the cgroup's own limit. */
 static int test_own_limit(const char *root)
 {
-	struct writes writes = {
-		.file = victim_file, .nr = MB(16L) / CHUNK, .wrap = MB(16L),
-	};
-	char *cgroup = create_floored(root, "min_limited", "12M");
-	int ret = KSFT_FAIL;
+	char *cgroup __free(cgroup) = create_floored(root, "min_limited", "12M");
+	const char *file __free(file) = victim_file;
+	struct writes writes = { .file = file, .bytes = MB(16L) };
 	long peak;
 
 	if (!cgroup || cg_write(cgroup, "cgroup.subtree_control", "-memory") ||
 	    cg_write(cgroup, LIMIT_FILE, "4M"))
-		goto out;
+		return KSFT_FAIL;
 	slow_down(cgroup, HOG_RATE);
 	if (cg_run(cgroup, do_writes, &writes))
-		goto out;
+		return KSFT_FAIL;
 	peak = cg_read_long(cgroup, PEAK_FILE);
 	ksft_print_msg("peak %ld of %ld bytes\n", peak, MB(4L));
-	if (peak <= MB(4L) / 100 * 105)
-		ret = KSFT_PASS;
-out:
-	unlink(victim_file);
-	destroy_cgroup(cgroup);
-	return ret;
-}
-
-/* A cgroup goes offline some time after its directory was removed. */
-static bool floor_becomes(const char *cgroup, long bytes)
-{
-	int i;
-
-	for (i = 0; i < 50; i++) {
-		if (dirty_stat(cgroup, "effective_min ") == bytes)
-			return true;
-		sleep_ms(100);
-	}
-	return floor_is(cgroup, bytes);
+	return passed(peak <= MB(4L) / 100 * 105);
 }
 
 /*
  * Both claims together are more than half of the system's limit: each gets a
  * part. Pages may be written between two reads.
  */
-static bool check_scaled(const char *first, const char *second)
+static bool is_scaled(const char *first, const char *second)
 {
 	long a = dirty_stat(first, "effective_min ");
 	long b = dirty_stat(second, "effective_min ");
 
 	ksft_print_msg("floors of %ld and %ld, used %ld and %ld\n", a, b,
-		       used(first), used(second));
+		       dirty_counted(first), dirty_counted(second));
 	return a > 0 && b > 0 && a < FLOOR_BYTES && b < FLOOR_BYTES &&
 	       a + b <= SYSTEM_BYTES / 2 + SLACK;
 }
 
+static bool scales_floors(const char *first, const char *second)
+{
+	struct writes one = { .file = victim_file, .bytes = FLOOR_BYTES };
+	struct writes other = { .file = hog_file, .bytes = FLOOR_BYTES };
+
+	return !cg_run(first, do_writes, &one) &&
+	       !cg_run(second, do_writes, &other) && is_scaled(first, second);
+}
+
 static int test_overcommit(const char *root)
 {
-	struct writes writes = {
-		.file = victim_file, .nr = FLOOR_BYTES / CHUNK,
-		.wrap = FLOOR_BYTES,
-	};
-	char *first = create_cgroup(root, "min_first");
-	char *second = create_cgroup(root, "min_second");
-	struct system_limits old = {};
-	int ret = KSFT_FAIL;
+	char *first __free(cgroup) = create_cgroup(root, "min_first");
+	char *second __free(cgroup) = create_cgroup(root, "min_second");
+	const char *file __free(file) = victim_file, *other __free(file) = hog_file;
+	struct system_limits old __free(system) = save_system();
+	bool good;
 
-	if (!first || !second || limit_system(&old) ||
+	if (!first || !second || !limit_system(&old) ||
 	    cg_write(first, MIN_FILE, "12M") ||
 	    cg_write(second, MIN_FILE, "12M") ||
 	    !floor_is(first, FLOOR_BYTES) || !floor_is(second, FLOOR_BYTES))
-		goto out;
+		return KSFT_FAIL;
 	slow_down(first, 1);
 	slow_down(second, 1);
-	if (cg_run(first, do_writes, &writes))
-		goto out;
-	writes.file = hog_file;
-	if (cg_run(second, do_writes, &writes) || !check_scaled(first, second))
-		goto out;
 	/* The dirty pages of a removed cgroup make no claim. */
-	if (cg_destroy(second) || !floor_becomes(first, FLOOR_BYTES))
-		goto out;
-	ret = KSFT_PASS;
-out:
-	if (first)
-		slow_down(first, 1000);
-	restore_system(&old);
-	unlink(victim_file);
-	unlink(hog_file);
-	destroy_cgroup(second);
-	destroy_cgroup(first);
-	return ret;
+	good = scales_floors(first, second) && !cg_destroy(second) &&
+	       floor_becomes(first, FLOOR_BYTES, 5);
+	slow_down(first, 1000);
+	return passed(good);
+}
+
+static const char disk[] = "test_memcg_dirty_min.disk";
+static const char place[] = "test_memcg_dirty_min.mnt";
+
+static bool mount_vfat(void)
+{
+	mkdir(place, 0755);
+	if (!write_zeroes(disk, O_TRUNC, MB(32L)) &&
+	    !system("mkfs.vfat test_memcg_dirty_min.disk >/dev/null 2>&1") &&
+	    !system("losetup /dev/loop0 test_memcg_dirty_min.disk") &&
+	    !mount("/dev/loop0", place, "vfat", 0, NULL))
+		return true;
+	ksft_print_msg("no vfat on /dev/loop0\n");
+	return false;
+}
+
+static void unmount_vfat(void)
+{
+	umount(place);
+	if (system("losetup -d /dev/loop0"))
+		ksft_print_msg("/dev/loop0 was not in use\n");
+	rmdir(place);
+	unlink(disk);
 }
 
 /* Without cgroup writeback, the floor of the writer's cgroup protects it. */
 static int test_shared_writeback(const char *root)
 {
-	static const char disk[] = "test_memcg_dirty_min.disk";
-	static const char place[] = "test_memcg_dirty_min.mnt";
-	struct scene scene = {
-		.hog = create_cgroup(root, "min_hog"),
-		.victim = create_cgroup(root, "min_victim"),
-		.writes = little,
-	};
-	struct system_limits old = {};
+	char *hog __free(cgroup) = create_cgroup(root, "min_hog");
+	char *victim __free(cgroup) = create_cgroup(root, "min_victim");
+	struct system_limits old __free(system) = save_system();
+	struct scene scene = { hog, victim, little };
 	struct sampled sampled;
-	int ret = KSFT_FAIL;
+	int ret = KSFT_SKIP;
 
 	scene.writes.file = "test_memcg_dirty_min.mnt/file";
-	if (!scene.hog || !scene.victim)
-		goto out;
-	mkdir(place, 0755);
-	if (write_zeroes(disk, O_TRUNC, MB(32L)) ||
-	    system("mkfs.vfat test_memcg_dirty_min.disk >/dev/null 2>&1") ||
-	    system("losetup /dev/loop0 test_memcg_dirty_min.disk") ||
-	    mount("/dev/loop0", place, "vfat", 0, NULL)) {
-		ksft_print_msg("no vfat on /dev/loop0\n");
-		ret = KSFT_SKIP;
-		goto out;
-	}
-	if (!limit_system(&old))
-		ret = compare(&scene, &sampled);
-	umount(place);
-out:
-	restore_system(&old);
-	if (system("losetup -d /dev/loop0"))
-		ksft_print_msg("/dev/loop0 was not in use\n");
-	rmdir(place);
-	unlink(disk);
-	destroy_cgroup((char *)scene.victim);
-	destroy_cgroup((char *)scene.hog);
+	if (!hog || !victim)
+		return KSFT_FAIL;
+	if (mount_vfat())
+		ret = limit_system(&old) ? compare(&scene, &sampled) : KSFT_FAIL;
+	unmount_vfat();
 	return ret;
 }
 

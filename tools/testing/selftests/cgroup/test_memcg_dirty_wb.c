@@ -10,105 +10,24 @@
 #define _GNU_SOURCE
 
 #include <fcntl.h>
-#include <linux/limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cgroup_util.h"
 #include "memcg_dirty_util.h"
 #include "memcg_test_util.h"
 
-#define LRU_GEN_FILE	"/sys/kernel/mm/lru_gen/enabled"
 #define TRACING		"/sys/kernel/tracing"
-#define PERIOD_FILE	"/proc/sys/vm/dirty_writeback_centisecs"
+#define EVENTS_FILE	TRACING "/events/memcg_dirty/enable"
 #define CYCLES			50
 #define SLOWEST_SMALL_MS	1000
 #define SLOWEST_RECLAIM_MS	500
 
 static const char *const test_file = "test_memcg_dirty_wb.tmp";
 static const char *const other_file = "test_memcg_dirty_wb_other.tmp";
-
-/**
- * struct writes - the work of a writer
- * @file: name of the file
- * @bytes: how much to write; 0 for no end
- * @pause_ms: pause between one write() and the next
- * @slowest_ms: fail if a single write() takes longer; 0 for no bound
- */
-struct writes {
-	const char *file;
-	long bytes;
-	int pause_ms;
-	int slowest_ms;
-};
-
-/* Runs in the cgroup. The exit code tells the step that failed. */
-static int do_writes(const char *cgroup, void *arg)
-{
-	const struct writes *writes = arg;
-	long bytes, start, took;
-	static char buf[CHUNK];
-	int fd;
-
-	/* A disk may take in a burst of the last test, and then be slow. */
-	if (writes->slowest_ms)
-		sync();
-	fd = open(writes->file, O_CREAT | O_WRONLY | O_TRUNC, 0600);
-	if (fd < 0)
-		return 1;
-	for (bytes = 0; !writes->bytes || bytes < writes->bytes; bytes += CHUNK) {
-		start = now_ms();
-		if (write(fd, buf, CHUNK) != CHUNK)
-			return 2;
-		took = now_ms() - start;
-		if (writes->slowest_ms && took > writes->slowest_ms) {
-			ksft_print_msg("a write took %ld ms\n", took);
-			return 3;
-		}
-		sleep_ms(writes->pause_ms);
-	}
-	close(fd);
-	return 0;
-}
-
-static void stop(pid_t pid)
-{
-	if (pid <= 0)
-		return;
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-}
-
-static bool succeeded(int status)
-{
-	if (WIFEXITED(status) && !WEXITSTATUS(status))
-		return true;
-	ksft_print_msg("the writer failed with status %#x\n", status);
-	return false;
-}
-
-static void remove_files(void)
-{
-	unlink(test_file);
-	unlink(other_file);
-}
-
-/* Once all pages are written, the counts are 0 again. */
-static int check_clean(const char *cgroup)
-{
-	long left;
-
-	sync();
-	left = dirty_stat(cgroup, "dirty ") + dirty_stat(cgroup, "writeback ");
-	if (left)
-		ksft_print_msg("%ld bytes left after sync\n", left);
-	return left ? -1 : 0;
-}
 
 /**
  * struct crowd - writers under a common limit
@@ -132,11 +51,11 @@ static void crowd_file(char *name, size_t len, int number)
 /* Returns whether all writers have done their work. */
 static bool run_crowd(const char *cgroup, const struct crowd *crowd)
 {
+	pid_t *pids __free(memory) = calloc(crowd->nr, sizeof(*pids));
 	struct writes writes = { .bytes = crowd->bytes };
-	pid_t *pids = calloc(crowd->nr, sizeof(*pids));
 	bool good = pids;
 	char name[64];
-	int i, status;
+	int i;
 
 	writes.file = name;
 	for (i = 0; pids && i < crowd->nr; i++) {
@@ -144,37 +63,29 @@ static bool run_crowd(const char *cgroup, const struct crowd *crowd)
 		pids[i] = cg_run_nowait(cgroup, do_writes, &writes);
 	}
 	for (i = 0; pids && i < crowd->nr; i++) {
-		if (pids[i] < 0 || waitpid(pids[i], &status, 0) < 0 ||
-		    !succeeded(status))
-			good = false;
+		good = wait_task(pids[i]) && good;
 		crowd_file(name, sizeof(name), i);
 		unlink(name);
 	}
-	free(pids);
 	return good;
 }
 
 static int test_crowd(const char *root, const struct crowd *crowd)
 {
-	char *cgroup = create_cgroup(root, "dirty_many"), limit[32];
-	int ret = KSFT_FAIL;
+	char *cgroup __free(cgroup) = create_cgroup(root, "dirty_many");
 	long peak;
 
-	snprintf(limit, sizeof(limit), "%ld", crowd->limit);
-	if (!cgroup || cg_write(cgroup, LIMIT_FILE, limit))
-		goto out;
+	if (!cgroup || cg_write_numeric(cgroup, LIMIT_FILE, crowd->limit))
+		return KSFT_FAIL;
 	slow_down(cgroup, 10);
 	if (!run_crowd(cgroup, crowd))
-		goto out;
+		return KSFT_FAIL;
 	peak = cg_read_long(cgroup, PEAK_FILE);
 	ksft_print_msg("%d writers: peak %ld of %ld bytes\n", crowd->nr, peak,
 		       crowd->limit);
-	if (peak >= crowd->limit / 2 && peak <= crowd->limit / 100 * crowd->percent &&
-	    !check_clean(cgroup))
-		ret = KSFT_PASS;
-out:
-	destroy_cgroup(cgroup);
-	return ret;
+	return passed(peak >= crowd->limit / 2 &&
+		      peak <= crowd->limit / 100 * crowd->percent &&
+		      is_clean(cgroup));
 }
 
 /* Many writers together do not exceed the limit. */
@@ -208,57 +119,56 @@ static int test_thousand_writers(const char *root)
 	return test_crowd(root, &crowd);
 }
 
-/* A light writer keeps its pace beside one that fills their parent's limit. */
-static int test_light_sibling(const char *root)
+/* The hog is throttled all the time, the light writer hardly ever. */
+static bool keeps_pace(const char *light, const char *hog)
 {
-	struct writes endless = { .file = other_file };
 	struct writes little = {
 		.file = test_file, .bytes = MB(5), .pause_ms = 62,
 	};
-	char *parent = create_io_parent(root, "dirty_parent");
-	char *hog = NULL, *light = NULL;
-	long took, throttled;
-	int i, ret = KSFT_FAIL;
-	pid_t pid = 0;
+	long took = now_ms(), throttled;
 
-	if (!parent || cg_write(parent, LIMIT_FILE, "64M"))
-		goto out;
-	hog = create_cgroup(parent, "hog");
-	light = create_cgroup(parent, "light");
-	if (!hog || !light)
-		goto out;
-	slow_down(hog, 10);
-	pid = cg_run_nowait(hog, do_writes, &endless);
-	for (i = 0; dirty_stat(hog, "throttled ") < 10; i++) {
-		if (i == 200) {
-			ksft_print_msg("no writer is faster than the disk\n");
-			ret = KSFT_SKIP;
-			goto out;
-		}
-		sleep_ms(100);
-	}
-
-	took = now_ms();
 	if (cg_run(light, do_writes, &little))
-		goto out;
+		return false;
 	took = now_ms() - took;
 	throttled = dirty_stat(light, "throttled_usec ");
 	ksft_print_msg("5 MiB took %ld ms, of these throttled %ld us\n", took,
 		       throttled);
-	/* The hog is throttled all the time, the light writer hardly ever. */
-	if (throttled > took * 1000 / 50 || dirty_stat(hog, "throttled ") < 10)
-		goto out;
-	if (cg_read_long(parent, PEAK_FILE) > MB(64L) / 100 * 102 +
-						 error_bytes(64))
-		goto out;
-	ret = KSFT_PASS;
-out:
-	stop(pid);
-	destroy_cgroup(light);
-	destroy_cgroup(hog);
-	destroy_cgroup(parent);
-	remove_files();
-	return ret;
+	return throttled <= took * 1000 / 50 && dirty_stat(hog, "throttled ") >= 10;
+}
+
+/* A light writer keeps its pace beside one that fills their parent's limit. */
+static int test_light_sibling(const char *root)
+{
+	const char *file __free(file) = test_file, *second __free(file) = other_file;
+	char *parent __free(cgroup) = create_io_parent(root, "dirty_parent");
+	char *hog __free(cgroup) = NULL, *light __free(cgroup) = NULL;
+	pid_t pid __free(task) = -1;
+	struct writes endless = { .file = second };
+
+	if (!parent || cg_write(parent, LIMIT_FILE, "64M"))
+		return KSFT_FAIL;
+	hog = create_cgroup(parent, "hog");
+	light = create_cgroup(parent, "light");
+	if (!hog || !light)
+		return KSFT_FAIL;
+	slow_down(hog, 10);
+	pid = cg_run_nowait(hog, do_writes, &endless);
+	if (!wait_paused(hog))
+		return KSFT_SKIP;
+	return passed(keeps_pace(light, hog) &&
+		      cg_read_long(parent, PEAK_FILE) <=
+		      MB(64L) / 100 * 102 + error_bytes(64));
+}
+
+/* Waits for the pages of @idle to be written; those of @other have to stay. */
+static bool writes_idle(const char *idle, const char *other)
+{
+	if (!falls_below(idle, MB(2), 8))
+		return false;
+	if (cg_dirty(other) >= MB(10))
+		return true;
+	ksft_print_msg("another cgroup's pages were written\n");
+	return false;
 }
 
 /*
@@ -267,105 +177,63 @@ out:
  */
 static int aimed_writeback(const char *root)
 {
-	struct writes idle_writes = { .file = test_file, .bytes = MB(12) };
-	struct writes other_writes = { .file = other_file, .bytes = MB(12) };
-	struct writes busy_writes = { .file = "test_memcg_dirty_wb_busy.tmp" };
-	char *parent = create_io_parent(root, "dirty_aimed");
-	char *other = create_cgroup(root, "dirty_aimed_other");
-	char *idle = NULL, *busy = NULL;
-	int ret = KSFT_FAIL;
-	pid_t pid = 0;
+	const char *file __free(file) = test_file, *second __free(file) = other_file;
+	const char *third __free(file) = "test_memcg_dirty_wb_busy.tmp";
+	char *other __free(cgroup) = create_cgroup(root, "dirty_aimed_other");
+	char *parent __free(cgroup) = create_io_parent(root, "dirty_aimed");
+	char *idle __free(cgroup) = create_cgroup(parent, "idle");
+	char *busy __free(cgroup) = create_cgroup(parent, "busy");
+	pid_t pid __free(task) = -1;
+	struct writes idle_writes = { .file = file, .bytes = MB(12) };
+	struct writes other_writes = { .file = second, .bytes = MB(12) };
+	struct writes busy_writes = { .file = third };
 
-	if (!parent || !other)
-		goto out;
-	idle = create_cgroup(parent, "idle");
-	busy = create_cgroup(parent, "busy");
 	/* All dirty pages together stay below the system's background limit. */
-	if (!idle || !busy || cg_write(parent, LIMIT_FILE, "48M") ||
+	if (!other || !idle || !busy || cg_write(parent, LIMIT_FILE, "48M") ||
 	    cg_write(parent, BACKGROUND_FILE, "16M"))
-		goto out;
+		return KSFT_FAIL;
 	if (cg_run(other, do_writes, &other_writes) ||
 	    cg_run(idle, do_writes, &idle_writes) || cg_dirty(idle) < MB(10))
-		goto out;
+		return KSFT_FAIL;
 	pid = cg_run_nowait(busy, do_writes, &busy_writes);
-	if (!falls_below(idle, MB(2), 8)) {
-		ksft_print_msg("%ld bytes of the idle one are dirty\n",
-			       cg_dirty(idle));
-		goto out;
-	}
-	if (cg_dirty(other) < MB(10)) {
-		ksft_print_msg("another cgroup's pages were written\n");
-		goto out;
-	}
-	ret = KSFT_PASS;
-out:
-	stop(pid);
-	destroy_cgroup(busy);
-	destroy_cgroup(idle);
-	destroy_cgroup(parent);
-	destroy_cgroup(other);
-	unlink(busy_writes.file);
-	remove_files();
-	return ret;
+	return passed(writes_idle(idle, other));
 }
 
 /* Without periodic writeback: it writes the pages of a wb above its share. */
 static int test_aimed_writeback(const char *root)
 {
-	char period[32];
-	int ret;
+	struct setting period __free(setting) = save_setting(PERIOD_FILE);
 
-	if (read_text(PERIOD_FILE, period, sizeof(period)) <= 0 ||
-	    write_text(PERIOD_FILE, "0", 1) < 0)
+	if (!*period.text || write_file(PERIOD_FILE, "0"))
 		return KSFT_SKIP;
-	ret = aimed_writeback(root);
-	write_text(PERIOD_FILE, period, strlen(period));
-	return ret;
+	return aimed_writeback(root);
 }
 
 /* A background limit alone starts writeback, and throttles no writer. */
 static int test_background_only(const char *root)
 {
-	struct writes writes = { .file = test_file, .bytes = MB(24) };
-	char *cgroup = create_cgroup(root, "dirty_background");
-	int ret = KSFT_FAIL;
+	const char *file __free(file) = test_file;
+	char *cgroup __free(cgroup) = create_cgroup(root, "dirty_background");
+	struct writes writes = { .file = file, .bytes = MB(24) };
 
-	if (!cgroup || cg_write(cgroup, BACKGROUND_FILE, "4M") ||
-	    cg_run(cgroup, do_writes, &writes))
-		goto out;
-	if (!falls_below(cgroup, MB(4) + stat_error(), 5)) {
-		ksft_print_msg("still %ld bytes\n", cg_dirty(cgroup));
-		goto out;
-	}
-	if (dirty_stat(cgroup, "throttled "))
-		goto out;
-	ret = KSFT_PASS;
-out:
-	destroy_cgroup(cgroup);
-	remove_files();
-	return ret;
+	return passed(cgroup && !cg_write(cgroup, BACKGROUND_FILE, "4M") &&
+		      !cg_run(cgroup, do_writes, &writes) &&
+		      falls_below(cgroup, MB(4) + stat_error(), 5) &&
+		      !dirty_stat(cgroup, "throttled "));
 }
 
 /* Lowering a limit below the dirty pages starts writeback without a writer. */
 static int test_lower(const char *root)
 {
-	struct writes writes = { .file = test_file, .bytes = MB(24) };
-	char *cgroup = create_cgroup(root, "dirty_lower");
-	int ret = KSFT_FAIL;
+	const char *file __free(file) = test_file;
+	char *cgroup __free(cgroup) = create_cgroup(root, "dirty_lower");
+	struct writes writes = { .file = file, .bytes = MB(24) };
 
-	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "128M") ||
-	    cg_run(cgroup, do_writes, &writes) || cg_dirty(cgroup) < MB(20) ||
-	    cg_write(cgroup, LIMIT_FILE, "8M"))
-		goto out;
-	if (!falls_below(cgroup, MB(4) + stat_error(), 5)) {
-		ksft_print_msg("still %ld bytes\n", cg_dirty(cgroup));
-		goto out;
-	}
-	ret = KSFT_PASS;
-out:
-	destroy_cgroup(cgroup);
-	remove_files();
-	return ret;
+	return passed(cgroup && !cg_write(cgroup, LIMIT_FILE, "128M") &&
+		      !cg_run(cgroup, do_writes, &writes) &&
+		      cg_dirty(cgroup) >= MB(20) &&
+		      !cg_write(cgroup, LIMIT_FILE, "8M") &&
+		      falls_below(cgroup, MB(4) + stat_error(), 5));
 }
 
 /*
@@ -375,110 +243,68 @@ out:
  */
 static int test_raise(const char *root)
 {
-	struct writes writes = { .file = test_file, .bytes = MB(100) };
-	char *cgroup = create_cgroup(root, "dirty_raise");
-	long limit = MB(120L), derived, peak;
-	int ret = KSFT_FAIL;
+	const char *file __free(file) = test_file;
+	char *cgroup __free(cgroup) = create_cgroup(root, "dirty_raise");
+	struct writes writes = { .file = file, .bytes = MB(100) };
+	long limit = MB(120L), derived = MB(256L) / 100 * 20, peak;
 
 	if (!cgroup || cg_write(cgroup, "memory.max", "256M") ||
 	    cg_write(cgroup, LIMIT_FILE, "120M"))
-		goto out;
-	derived = MB(256L) / 100 * 20;
+		return KSFT_FAIL;
 	slow_down(cgroup, 2);
 	if (cg_run(cgroup, do_writes, &writes))
-		goto out;
+		return KSFT_FAIL;
 	peak = cg_read_long(cgroup, PEAK_FILE);
 	/* Pages under writeback have to be on disk before the file can go. */
 	slow_down(cgroup, 1000);
 	ksft_print_msg("peak %ld of %ld bytes\n", peak, limit);
-	if (peak < derived + MB(20))
-		goto out;
-	ret = KSFT_PASS;
-out:
-	destroy_cgroup(cgroup);
-	remove_files();
-	return ret;
+	return passed(peak >= derived + MB(20));
 }
 
 /* Under a limit of one page, a writer still makes progress. */
 static int test_one_page(const char *root)
 {
+	const char *file __free(file) = test_file;
+	char *cgroup __free(cgroup) = create_cgroup(root, "dirty_page");
 	struct writes writes = {
-		.file = test_file, .bytes = MB(2), .slowest_ms = SLOWEST_SMALL_MS,
+		.file = file, .bytes = MB(2), .slowest_ms = SLOWEST_SMALL_MS,
 	};
-	char *cgroup = create_cgroup(root, "dirty_page");
-	char page[32];
-	int ret = KSFT_FAIL;
+	long page = sysconf(_SC_PAGE_SIZE);
 
-	sprintf(page, "%ld", sysconf(_SC_PAGE_SIZE));
-	if (!cgroup || cg_write(cgroup, LIMIT_FILE, page) ||
-	    cg_run(cgroup, do_writes, &writes) || check_clean(cgroup))
-		goto out;
-	ret = KSFT_PASS;
-out:
-	destroy_cgroup(cgroup);
-	remove_files();
-	return ret;
-}
-
-static long oom_kills(const char *cgroup)
-{
-	return cg_read_key_long(cgroup, "memory.events", "oom_kill ");
+	return passed(cgroup && !cg_write_numeric(cgroup, LIMIT_FILE, page) &&
+		      !cg_run(cgroup, do_writes, &writes) && is_clean(cgroup));
 }
 
 /*
  * A writer that is faster than the disk reaches memory.max: no task is killed,
  * and no write takes longer than @slowest_ms.
  */
-static int fills_memory(const char *root, char *limit, int slowest_ms)
+static bool fills_memory(const char *root, char *limit, int slowest_ms)
 {
+	const char *file __free(file) = test_file;
+	char *cgroup __free(cgroup) = create_limited(root, "dirty_reclaim", "24M");
 	struct writes writes = {
-		.file = test_file, .bytes = MB(100), .slowest_ms = slowest_ms,
+		.file = file, .bytes = MB(100), .slowest_ms = slowest_ms,
 	};
-	char *cgroup = create_cgroup(root, "dirty_reclaim");
-	int ret = -1;
 
-	if (!cgroup || cg_write(cgroup, "memory.max", "24M") ||
-	    cg_write(cgroup, "memory.swap.max", "0") ||
-	    cg_write(cgroup, LIMIT_FILE, limit))
-		goto out;
-	if (cg_run(cgroup, do_writes, &writes) || oom_kills(cgroup)) {
-		ksft_print_msg("%ld OOM kills\n", oom_kills(cgroup));
-		goto out;
-	}
-	ret = 0;
-out:
-	destroy_cgroup(cgroup);
-	remove_files();
-	return ret;
+	if (!cgroup || cg_write(cgroup, LIMIT_FILE, limit))
+		return false;
+	if (!cg_run(cgroup, do_writes, &writes) && !oom_kills(cgroup))
+		return true;
+	ksft_print_msg("%ld OOM kills\n", oom_kills(cgroup));
+	return false;
 }
 
 /* With a limit that is well below memory.max, and with one that is above it. */
-static int reclaims(const char *root)
-{
-	return fills_memory(root, "8M", SLOWEST_RECLAIM_MS) ||
-	       fills_memory(root, "1G", 0);
-}
-
 static int test_reclaim(const char *root)
 {
-	return reclaims(root) ? KSFT_FAIL : KSFT_PASS;
+	return passed(fills_memory(root, "8M", SLOWEST_RECLAIM_MS) &&
+		      fills_memory(root, "1G", 0));
 }
 
-/* The same on the LRU that is not in use. */
 static int test_reclaim_other_lru(const char *root)
 {
-	char old[16], *new;
-	int ret;
-
-	if (read_text(LRU_GEN_FILE, old, sizeof(old)) <= 0)
-		return KSFT_SKIP;
-	new = strncmp(old, "0x0000", 6) ? "n" : "y";
-	if (write_text(LRU_GEN_FILE, new, 1) < 0)
-		return KSFT_FAIL;
-	ret = reclaims(root) ? KSFT_FAIL : KSFT_PASS;
-	write_text(LRU_GEN_FILE, *new == 'n' ? "y" : "n", 1);
-	return ret;
+	return on_other_lru(root, test_reclaim);
 }
 
 /* Runs in a cgroup: writes to a file whose inode has another cgroup's wb. */
@@ -497,127 +323,81 @@ static int write_foreign(const char *cgroup, void *arg)
 /* Dirty pages of another cgroup's inode count in the cgroup that is charged. */
 static int test_foreign_inode(const char *root)
 {
-	struct writes writes = { .file = test_file, .bytes = MB(32) };
-	char *owner = create_cgroup(root, "dirty_owner");
-	char *guest = create_cgroup(root, "dirty_guest");
-	int ret = KSFT_FAIL;
+	const char *file __free(file) = test_file;
+	char *owner __free(cgroup) = create_cgroup(root, "dirty_owner");
+	char *guest __free(cgroup) = create_cgroup(root, "dirty_guest");
+	struct writes writes = { .file = file, .bytes = MB(32) };
 
 	if (!owner || !guest || cg_write(owner, LIMIT_FILE, "128M") ||
 	    cg_write(guest, LIMIT_FILE, "16M") ||
 	    cg_run(owner, do_writes, &writes) ||
 	    cg_run(guest, write_foreign, NULL))
-		goto out;
+		return KSFT_FAIL;
 	if (cg_read_long(guest, PEAK_FILE) <= 0) {
 		ksft_print_msg("the guest's pages did not count\n");
-		goto out;
+		return KSFT_FAIL;
 	}
-	if (check_clean(owner) || check_clean(guest))
-		goto out;
-	ret = KSFT_PASS;
-out:
-	destroy_cgroup(guest);
-	destroy_cgroup(owner);
-	remove_files();
-	return ret;
+	return passed(is_clean(owner) && is_clean(guest));
 }
 
-static int set_cpu1(char *online)
+static bool write_beside_hotplug(const char *cgroup)
 {
-	return write_text("/sys/devices/system/cpu/cpu1/online", online, 1) < 0;
+	struct setting cpu1 __free(setting) = save_setting(CPU1_FILE);
+	pid_t pid __free(task) = -1;
+	struct writes writes = { .file = test_file };
+	int i;
+
+	pid = cg_run_nowait(cgroup, do_writes, &writes);
+	for (i = 0; i < 6; i++) {
+		if (write_file(CPU1_FILE, i & 1 ? "1" : "0"))
+			return false;
+		sleep_ms(300);
+	}
+	return true;
 }
 
 /* Counts that a CPU held back when it went offline are not lost. */
 static int test_cpu_hotplug(const char *root)
 {
-	struct writes writes = { .file = test_file };
-	char *cgroup = create_cgroup(root, "dirty_hotplug");
-	int i, ret = KSFT_FAIL;
-	pid_t pid = 0;
+	const char *file __free(file) = test_file;
+	char *cgroup __free(cgroup) = create_cgroup(root, "dirty_hotplug");
 
-	if (set_cpu1("1")) {
-		ret = KSFT_SKIP;
-		goto out;
-	}
-	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "1G"))
-		goto out;
-	pid = cg_run_nowait(cgroup, do_writes, &writes);
-	for (i = 0; i < 6; i++) {
-		if (set_cpu1(i & 1 ? "1" : "0"))
-			goto out;
-		sleep_ms(300);
-	}
-	stop(pid);
-	pid = 0;
+	if (write_file(CPU1_FILE, "1"))
+		return KSFT_SKIP;
 	/* Counts for a small limit are exact. */
-	if (cg_write(cgroup, LIMIT_FILE, "16M") || check_clean(cgroup))
-		goto out;
-	ret = KSFT_PASS;
-out:
-	stop(pid);
-	set_cpu1("1");
-	destroy_cgroup(cgroup);
-	remove_files();
-	return ret;
+	return passed(cgroup && !cg_write(cgroup, LIMIT_FILE, "1G") &&
+		      write_beside_hotplug(cgroup) &&
+		      !cg_write(cgroup, LIMIT_FILE, "16M") && is_clean(cgroup));
 }
 
 /* Creates a cgroup, sets limits, dirties a page, and removes the cgroup. */
-static int one_cycle(const char *parent, int number)
+static bool one_cycle(const char *parent, int number)
 {
+	char *cgroup __free(cgroup) = create_cgroup(parent, "cycle");
 	static char *const limits[] = { "1M", "max", "64M", "4096", "8M" };
 	struct writes writes = { .file = other_file, .bytes = CHUNK };
-	char *cgroup = create_cgroup(parent, "cycle");
-	int ret = -1;
 
-	if (!cgroup)
-		return -1;
-	if (cg_write(cgroup, LIMIT_FILE, limits[number % 5]) ||
-	    cg_run(cgroup, do_writes, &writes) ||
-	    cg_write(cgroup, BACKGROUND_RATIO_FILE, "10") ||
-	    cg_write(cgroup, LIMIT_FILE, limits[number % 4]))
-		goto out;
-	ret = 0;
-out:
-	destroy_cgroup(cgroup);
-	return ret;
+	return cgroup && !cg_write(cgroup, LIMIT_FILE, limits[number % 5]) &&
+	       !cg_run(cgroup, do_writes, &writes) &&
+	       !cg_write(cgroup, BACKGROUND_RATIO_FILE, "10") &&
+	       !cg_write(cgroup, LIMIT_FILE, limits[number % 4]);
 }
 
 static int test_cycles(const char *root)
 {
-	struct writes writes = {};
-	char *parent = create_io_parent(root, "dirty_cycles");
-	char *busy[4] = {}, name[4][32] = {};
-	int i, ret = KSFT_FAIL;
-	pid_t pid[4] = {};
+	const char *file __free(file) = other_file;
+	char *parent __free(cgroup) = create_io_parent(root, "dirty_cycles");
+	struct leaves leaves __free(leaves) = { .nr = 4 };
+	int i;
 
-	if (!parent || cg_write(parent, LIMIT_FILE, "32M"))
-		goto out;
-	for (i = 0; i < ARRAY_SIZE(busy); i++) {
-		sprintf(name[i], "test_memcg_dirty_wb_%d.tmp", i);
-		writes.file = name[i];
-		busy[i] = create_cgroup(parent, name[i]);
-		if (!busy[i])
-			goto out;
-		pid[i] = cg_run_nowait(busy[i], do_writes, &writes);
-	}
+	if (!parent || cg_write(parent, LIMIT_FILE, "32M") ||
+	    !start_leaves(&leaves, parent, 0))
+		return KSFT_FAIL;
 	for (i = 0; i < CYCLES; i++)
-		if (one_cycle(parent, i))
-			goto out;
-	for (i = 0; i < ARRAY_SIZE(busy); i++) {
-		stop(pid[i]);
-		pid[i] = 0;
-	}
-	if (check_clean(parent))
-		goto out;
-	ret = KSFT_PASS;
-out:
-	for (i = 0; i < ARRAY_SIZE(busy); i++) {
-		stop(pid[i]);
-		destroy_cgroup(busy[i]);
-		unlink(name[i]);
-	}
-	destroy_cgroup(parent);
-	remove_files();
-	return ret;
+		if (!one_cycle(parent, i))
+			return KSFT_FAIL;
+	stop_leaves(&leaves);
+	return passed(is_clean(parent));
 }
 
 /* Returns whether the trace has this event since it was cleared. */
@@ -636,29 +416,21 @@ static bool traced(const char *event)
 
 static int test_tracepoints(const char *root)
 {
-	struct writes writes = { .file = test_file, .bytes = MB(8) };
-	char *cgroup = create_cgroup(root, "dirty_trace");
-	int ret = KSFT_FAIL;
+	const char *file __free(file) = test_file;
+	char *cgroup __free(cgroup) = create_cgroup(root, "dirty_trace");
+	struct setting events __free(setting) = save_setting(EVENTS_FILE);
+	struct writes writes = { .file = file, .bytes = MB(8) };
 
-	if (access(TRACING "/events/memcg_dirty/enable", W_OK)) {
-		ret = KSFT_SKIP;
-		goto out;
-	}
-	write_text(TRACING "/events/memcg_dirty/enable", "1", 1);
-	write_text(TRACING "/trace", "\n", 1);
+	if (access(EVENTS_FILE, W_OK))
+		return KSFT_SKIP;
+	write_file(EVENTS_FILE, "1");
+	write_file(TRACING "/trace", "\n");
 	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "2M"))
-		goto out;
+		return KSFT_FAIL;
 	slow_down(cgroup, 2);
-	if (cg_run(cgroup, do_writes, &writes))
-		goto out;
-	if (!traced("memcg_dirty_throttle: ") || !traced("memcg_dirty_wakeup: "))
-		goto out;
-	ret = KSFT_PASS;
-out:
-	write_text(TRACING "/events/memcg_dirty/enable", "0", 1);
-	destroy_cgroup(cgroup);
-	remove_files();
-	return ret;
+	return passed(!cg_run(cgroup, do_writes, &writes) &&
+		      traced("memcg_dirty_throttle: ") &&
+		      traced("memcg_dirty_wakeup: "));
 }
 
 #define QUEUE_LIMIT	MB(40L)
@@ -680,24 +452,16 @@ static bool wait_queue_limit(const char *cgroup)
 	return false;
 }
 
-/*
- * Most pages of a limited cgroup stay dirty, where they delay no other task,
- * and few are in the disk's queue.
- */
-static int test_queue(const char *root)
+static bool few_are_queued(const char *cgroup)
 {
+	pid_t pid __free(task) = -1;
 	struct writes endless = { .file = test_file };
-	char *cgroup = create_cgroup(root, "wb_queue");
-	int i, ret = KSFT_FAIL;
 	long queued = 0;
-	pid_t pid = 0;
+	int i;
 
-	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "40M"))
-		goto out;
-	slow_down(cgroup, QUEUE_RATE);
 	pid = cg_run_nowait(cgroup, do_writes, &endless);
 	if (!wait_queue_limit(cgroup))
-		goto out;
+		return false;
 	/* Wait until the kernel knows the flusher's rate. */
 	sleep_ms(SETTLE_MS);
 	for (i = 0; i < SAMPLES; i++) {
@@ -705,15 +469,25 @@ static int test_queue(const char *root)
 		sleep_ms(20);
 	}
 	ksft_print_msg("%ld KiB queued\n", queued >> 10);
-	if (queued < QUEUE_LIMIT / 4)
-		ret = KSFT_PASS;
-out:
-	if (cgroup)
-		slow_down(cgroup, 1000);
-	stop(pid);
-	remove_files();
-	destroy_cgroup(cgroup);
-	return ret;
+	return queued < QUEUE_LIMIT / 4;
+}
+
+/*
+ * Most pages of a limited cgroup stay dirty, where they delay no other task,
+ * and few are in the disk's queue.
+ */
+static int test_queue(const char *root)
+{
+	const char *file __free(file) = test_file;
+	char *cgroup __free(cgroup) = create_cgroup(root, "wb_queue");
+	bool good;
+
+	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "40M"))
+		return KSFT_FAIL;
+	slow_down(cgroup, QUEUE_RATE);
+	good = few_are_queued(cgroup);
+	slow_down(cgroup, 1000);
+	return passed(good);
 }
 
 static long file_size(const char *file)
@@ -729,35 +503,26 @@ static long file_size(const char *file)
  */
 static int test_crowded_queue(const char *root)
 {
-	struct writes limited = { .file = test_file };
-	struct writes unlimited = { .file = other_file };
-	char *cgroup = create_cgroup(root, "wb_limited");
-	char *other = create_cgroup(root, "wb_unlimited");
-	pid_t pid = 0, other_pid = 0;
-	long before, other_before;
-	int ret = KSFT_FAIL;
+	const char *file __free(file) = test_file, *second __free(file) = other_file;
+	char *other __free(cgroup) = create_cgroup(root, "wb_unlimited");
+	char *cgroup __free(cgroup) = create_cgroup(root, "wb_limited");
+	pid_t other_pid __free(task) = -1, pid __free(task) = -1;
+	struct writes limited = { .file = file }, unlimited = { .file = second };
+	long written, other_written;
 
 	if (!cgroup || !other || cg_write(cgroup, LIMIT_FILE, "40M"))
-		goto out;
+		return KSFT_FAIL;
 	pid = cg_run_nowait(cgroup, do_writes, &limited);
 	other_pid = cg_run_nowait(other, do_writes, &unlimited);
 	sleep_ms(2 * SETTLE_MS);
-	before = file_size(test_file);
-	other_before = file_size(other_file);
+	written = file_size(file);
+	other_written = file_size(second);
 	sleep_ms(2 * SETTLE_MS);
-	before = file_size(test_file) - before;
-	other_before = file_size(other_file) - other_before;
-	ksft_print_msg("%ld KiB with a limit, %ld KiB without\n", before >> 10,
-		       other_before >> 10);
-	if (before >= (before + other_before) / 8)
-		ret = KSFT_PASS;
-out:
-	stop(pid);
-	stop(other_pid);
-	remove_files();
-	destroy_cgroup(cgroup);
-	destroy_cgroup(other);
-	return ret;
+	written = file_size(file) - written;
+	other_written = file_size(second) - other_written;
+	ksft_print_msg("%ld KiB with a limit, %ld KiB without\n", written >> 10,
+		       other_written >> 10);
+	return passed(written >= (written + other_written) / 8);
 }
 
 static const struct memcg_test tests[] = {

@@ -7,17 +7,12 @@
  */
 #define _GNU_SOURCE
 
-#include <limits.h>
-#include <linux/limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "../kselftest.h"
 #include "cgroup_util.h"
 #include "memcg_test_util.h"
 
@@ -61,10 +56,9 @@ static struct shared *shared;
 
 static void *take(long bytes)
 {
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *memory = map_memory(bytes);
 
-	if (memory == MAP_FAILED || mlock(memory, bytes))
+	if (mlock(memory, bytes))
 		_exit(EXIT_FAILURE);
 	return memory;
 }
@@ -94,35 +88,20 @@ static int exceed(const char *cgroup, void *arg)
 	return EXIT_SUCCESS;
 }
 
-static bool wait_for(const int *flag)
+/* Returns the time from @start until the last of @nr tasks has its memory. */
+static long last_after(long start, int nr)
 {
+	long last = -1;
 	int i;
 
-	for (i = 0; i < 1000; i++) {
-		if (__atomic_load_n(flag, __ATOMIC_ACQUIRE))
-			return true;
-		sleep_ms(10);
+	if (!start) {
+		ksft_print_msg("all went on before memory was freed\n");
+		return -1;
 	}
-	return false;
-}
-
-static void stop(pid_t pid)
-{
-	if (pid > 0) {
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
-	}
-}
-
-static bool wait_all(const pid_t *pids, int nr)
-{
-	bool good = true;
-	int i, status;
-
 	for (i = 0; i < nr; i++)
-		if (pids[i] < 0 || waitpid(pids[i], &status, 0) < 0 || status)
-			good = false;
-	return good;
+		if (shared->done_at[i] - start > last)
+			last = shared->done_at[i] - start;
+	return last;
 }
 
 /*
@@ -133,8 +112,9 @@ static bool wait_all(const pid_t *pids, int nr)
 static long time_after(const char *cgroup, const char *level, int nr,
 		       int delay_ms, bool raise)
 {
-	pid_t holder, pids[NR_CROWD];
-	long last = -1, start;
+	pid_t holder __free(task) = -1;
+	pid_t pids[NR_CROWD];
+	long start;
 	int i;
 
 	memset(shared, 0, sizeof(*shared));
@@ -142,8 +122,8 @@ static long time_after(const char *cgroup, const char *level, int nr,
 	if (cg_write(level, "memory.high", HIGH))
 		return -1;
 	holder = cg_run_nowait(cgroup, hold, NULL);
-	if (holder < 0 || !wait_for(&shared->held))
-		goto out;
+	if (holder < 0 || !wait_for(&shared->held, 1))
+		return -1;
 	for (i = 0; i < nr; i++)
 		pids[i] = cg_run_nowait(cgroup, exceed, &shared->done_at[i]);
 	sleep_ms(delay_ms);
@@ -152,27 +132,9 @@ static long time_after(const char *cgroup, const char *level, int nr,
 		cg_write(level, "memory.high", "max");
 	else
 		__atomic_store_n(&shared->free, 1, __ATOMIC_RELEASE);
-	if (!wait_all(pids, nr))
-		goto out;
-	if (!raise)
-		start = shared->freed_at;
-	if (!start) {
-		ksft_print_msg("all went on before memory was freed\n");
-		goto out;
-	}
-	for (i = 0; i < nr; i++)
-		if (shared->done_at[i] - start > last)
-			last = shared->done_at[i] - start;
-out:
-	stop(holder);
-	return last;
-}
-
-static int compare_long(const void *a, const void *b)
-{
-	long x = *(const long *)a, y = *(const long *)b;
-
-	return (x > y) - (x < y);
+	if (!wait_tasks(pids, nr))
+		return -1;
+	return last_after(raise ? start : shared->freed_at, nr);
 }
 
 /* The median of several rounds is at most @most_ms, and none is much more. */
@@ -187,22 +149,18 @@ static int check(const char *cgroup, const char *level, int nr, bool raise,
 		if (ms[i] < 0)
 			return KSFT_FAIL;
 	}
-	qsort(ms, NR_ROUNDS, sizeof(ms[0]), compare_long);
+	sort_long(ms, NR_ROUNDS);
 	ksft_print_msg("median %ld ms, from %ld to %ld\n", ms[NR_ROUNDS / 2],
 		       ms[0], ms[NR_ROUNDS - 1]);
-	return ms[NR_ROUNDS / 2] <= most_ms && ms[NR_ROUNDS - 1] <= WORST_MS ?
-	       KSFT_PASS : KSFT_FAIL;
+	return passed(ms[NR_ROUNDS / 2] <= most_ms &&
+		      ms[NR_ROUNDS - 1] <= WORST_MS);
 }
 
 static int check_one(const char *root, int nr, bool raise, long most_ms)
 {
-	char *cgroup = cg_name(root, "high_wait");
-	int ret = KSFT_FAIL;
+	char *cgroup __free(cgroup) = create_cgroup(root, "high_wait");
 
-	if (cgroup && !cg_create(cgroup))
-		ret = check(cgroup, cgroup, nr, raise, most_ms);
-	destroy_cgroup(cgroup);
-	return ret;
+	return cgroup ? check(cgroup, cgroup, nr, raise, most_ms) : KSFT_FAIL;
 }
 
 /* One task sleeps, and another one frees memory. */
@@ -224,46 +182,32 @@ static int test_crowd(const char *root)
 
 static int test_ancestor(const char *root)
 {
-	char *parent = create_cgroup(root, "high_parent");
-	char *child = NULL;
-	int ret = KSFT_FAIL;
+	char *parent __free(cgroup) = create_parent(root, "high_parent");
+	char *child __free(cgroup) = create_cgroup(parent, "child");
 
-	if (parent && !cg_write(parent, "cgroup.subtree_control", "+memory"))
-		child = create_cgroup(parent, "child");
-	if (child)
-		ret = check(child, parent, 1, false, MOST_MS);
-	destroy_cgroup(child);
-	destroy_cgroup(parent);
-	return ret;
+	return child ? check(child, parent, 1, false, MOST_MS) : KSFT_FAIL;
 }
 
 /* If no memory is freed, a task sleeps for the whole penalty. */
 static int test_penalty(const char *root)
 {
-	char *cgroup = create_cgroup(root, "high_penalty");
-	pid_t holder = -1, pid;
-	int ret = KSFT_FAIL;
+	char *cgroup __free(cgroup) = create_cgroup(root, "high_penalty");
+	pid_t holder __free(task) = -1;
 	long start;
 
 	memset(shared, 0, sizeof(*shared));
 	shared->bytes = PENALTY_BYTES;
 	if (!cgroup || cg_write(cgroup, "memory.high", HIGH))
-		goto out;
+		return KSFT_FAIL;
 	holder = cg_run_nowait(cgroup, hold, NULL);
-	if (holder < 0 || !wait_for(&shared->held))
-		goto out;
+	if (holder < 0 || !wait_for(&shared->held, 1))
+		return KSFT_FAIL;
 	start = now_ms();
-	pid = cg_run_nowait(cgroup, exceed, &shared->done_at[0]);
-	if (!wait_all(&pid, 1))
-		goto out;
+	if (!wait_task(cg_run_nowait(cgroup, exceed, &shared->done_at[0])))
+		return KSFT_FAIL;
 	ksft_print_msg("the excess took %ld ms\n", shared->done_at[0] - start);
-	if (shared->done_at[0] - start >= LEAST_MS &&
-	    cg_read_key_long(cgroup, "memory.events", "high ") > 0)
-		ret = KSFT_PASS;
-out:
-	stop(holder);
-	destroy_cgroup(cgroup);
-	return ret;
+	return passed(shared->done_at[0] - start >= LEAST_MS &&
+		      cg_read_key_long(cgroup, "memory.events", "high ") > 0);
 }
 
 static const struct memcg_test tests[] = {

@@ -6,24 +6,13 @@
 #define _GNU_SOURCE
 
 #include <fcntl.h>
-#include <limits.h>
-#include <linux/limits.h>
-#include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../kselftest.h"
 #include "cgroup_util.h"
 #include "memcg_test_util.h"
 
-#define LRU_GEN_FILE	"/sys/kernel/mm/lru_gen/enabled"
 #define MAX		"24M"
 #define DISK_MB		20	/* per second */
 #define WRITTEN_BYTES	MB(80L)
@@ -32,163 +21,130 @@
 #define NR_RUNS		3	/* one has to pass: others may disturb it */
 #define WORST_FULL_MS	1500	/* where all pages may be in a single bio */
 /* A disk that writes hardly anything, and the longest time until a kill. */
-#define STUCK_BPS	"4096"
+#define STUCK_BPS	4096
 #define KILL_MS		20000
 #define DIRTY_BYTES	MB(4L)
 #define HOG_BYTES	MB(48L)
 
-static const char file_name[] = "test_memcg_max_wait.tmp";
-
 /**
- * struct writer - a task that writes
- * @number: number of its file
- * @flags: flags to open the file with
- * @bytes: number of bytes to write
+ * struct writer - a task that writes, in memory that it shares with the test
+ * @writes: its work
+ * @file: name of the file
  * @worst_ms: time of its slowest write
  */
 struct writer {
-	int number;
-	int flags;
-	long bytes;
+	struct writes writes;
+	char file[64];
 	long worst_ms;
 };
 
 static struct writer *writers;
-
-static void name_file(char *name, size_t len, int number)
-{
-	snprintf(name, len, "%s.%d", file_name, number);
-}
+/* In a writer: itself. */
+static struct writer *self;
 
 static void remove_files(void)
 {
-	char name[64];
 	int i;
 
-	for (i = 0; i < NR_WRITERS; i++) {
-		name_file(name, sizeof(name), i);
-		unlink(name);
-	}
+	for (i = 0; i < NR_WRITERS; i++)
+		unlink(writers[i].file);
 }
 
-static int do_writes(const char *cgroup, void *arg)
+static void note_worst(long ms)
 {
-	struct writer *writer = arg;
-	static char buf[CHUNK];
-	long bytes, start, took;
-	char name[64];
-	int fd;
-
-	name_file(name, sizeof(name), writer->number);
-	fd = open(name, O_CREAT | O_WRONLY | writer->flags, 0600);
-	if (fd < 0)
-		return 1;
-	for (bytes = 0; bytes < writer->bytes; bytes += CHUNK) {
-		start = now_ms();
-		if (write(fd, buf, CHUNK) != CHUNK)
-			return 2;
-		took = now_ms() - start;
-		if (took > writer->worst_ms)
-			writer->worst_ms = took;
-	}
-	close(fd);
-	return 0;
+	if (ms > self->worst_ms)
+		self->worst_ms = ms;
 }
 
-static long oom_kills(const char *cgroup)
+static int run_writer(const char *cgroup, void *arg)
 {
-	return cg_read_key_long(cgroup, "memory.events", "oom_kill ");
+	self = arg;
+	return do_writes(cgroup, &self->writes);
 }
 
-/* A cgroup with memory.max, whose writes go to a disk of @rate MB/s. */
-static char *create_limited(const char *root, unsigned int rate)
+/* A cgroup at whose memory.max writes go to a disk of DISK_MB. */
+static char *create_slow(const char *root)
 {
-	char *cgroup = create_cgroup(root, "max_wait");
+	char *cgroup = create_limited(root, "max_wait", MAX);
 
-	if (!cgroup)
-		return NULL;
-	if (cg_write(cgroup, "memory.max", MAX) ||
-	    cg_write(cgroup, "memory.swap.max", "0")) {
-		destroy_cgroup(cgroup);
-		return NULL;
-	}
-	slow_down(cgroup, rate);
+	slow_down(cgroup, DISK_MB);
 	return cgroup;
 }
 
 /* Runs @nr writers. Returns the time of the slowest write in ms, or -1. */
-static long run_writers(const char *cgroup, int nr, int flags)
+static long run_writers(const char *cgroup, int nr, bool keep)
 {
 	pid_t pids[NR_WRITERS];
-	bool good = true;
 	long worst = 0;
-	int i, status;
+	bool good;
+	int i;
 
 	sync();
 	for (i = 0; i < nr; i++) {
-		writers[i] = (struct writer){
-			.number = i, .flags = flags, .bytes = WRITTEN_BYTES / nr,
+		writers[i].worst_ms = 0;
+		writers[i].writes = (struct writes){
+			.file = writers[i].file, .bytes = WRITTEN_BYTES / nr,
+			.keep = keep, .took = note_worst,
 		};
-		pids[i] = cg_run_nowait(cgroup, do_writes, &writers[i]);
+		pids[i] = cg_run_nowait(cgroup, run_writer, &writers[i]);
 	}
-	for (i = 0; i < nr; i++) {
-		if (pids[i] < 0 || waitpid(pids[i], &status, 0) < 0 || status)
-			good = false;
+	good = wait_tasks(pids, nr);
+	for (i = 0; i < nr; i++)
 		if (writers[i].worst_ms > worst)
 			worst = writers[i].worst_ms;
-	}
 	return good ? worst : -1;
 }
 
-static int check_writers(const char *root, int nr, int flags, long most_ms)
+/* Returns whether the writers pass once, without an OOM kill until then. */
+static bool pass_once(const char *cgroup, int nr, bool keep, long most_ms)
 {
-	char *cgroup = create_limited(root, DISK_MB);
-	int i, ret = KSFT_FAIL;
 	long worst, kills;
+	int i;
 
-	if (!cgroup)
-		return KSFT_FAIL;
-	for (i = 0; i < NR_RUNS && ret; i++) {
-		worst = run_writers(cgroup, nr, flags);
+	for (i = 0; i < NR_RUNS; i++) {
+		worst = run_writers(cgroup, nr, keep);
 		kills = oom_kills(cgroup);
 		ksft_print_msg("%d writers: slowest write %ld ms, %ld OOM kills\n",
 			       nr, worst, kills);
 		if (worst < 0 || kills)
-			break;
+			return false;
 		if (worst <= most_ms)
-			ret = KSFT_PASS;
+			return true;
 	}
+	return false;
+}
+
+static int check_writers(const char *root, int nr, bool keep, long most_ms)
+{
+	char *cgroup __free(cgroup) = create_slow(root);
+	bool good = cgroup && pass_once(cgroup, nr, keep, most_ms);
+
 	slow_down(cgroup, 1000);
 	remove_files();
-	destroy_cgroup(cgroup);
-	return ret;
+	return passed(good);
 }
 
 static int test_writer(const char *root)
 {
-	return check_writers(root, 1, O_TRUNC, WORST_MS);
+	return check_writers(root, 1, false, WORST_MS);
 }
 
 /* Each of the writers only gets its share of the disk. */
 static int test_writers(const char *root)
 {
-	return check_writers(root, NR_WRITERS, O_TRUNC, WORST_MS * NR_WRITERS);
+	return check_writers(root, NR_WRITERS, false, WORST_MS * NR_WRITERS);
 }
 
-/* Drops the pages of writer 0's file from memory; its inode stays. */
-static int forget_pages(void)
+/* Drops the pages of a file from memory; its inode stays. */
+static int forget_pages(const char *file)
 {
-	char name[64];
-	int fd, ret;
+	int fd __free(fd) = -1;
 
-	name_file(name, sizeof(name), 0);
-	fd = open(name, O_RDONLY);
+	fd = open(file, O_RDONLY);
 	if (fd < 0)
 		return -1;
 	sync();
-	ret = posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-	close(fd);
-	return ret;
+	return posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 }
 
 /*
@@ -197,103 +153,61 @@ static int forget_pages(void)
  */
 static int test_foreign(const char *root)
 {
-	struct writer owner = { .flags = O_TRUNC, .bytes = WRITTEN_BYTES };
+	struct writes owner = {
+		.file = writers[0].file, .bytes = WRITTEN_BYTES,
+	};
 
-	if (do_writes(NULL, &owner) || forget_pages())
+	if (do_writes(NULL, &owner) || forget_pages(owner.file))
 		return KSFT_FAIL;
-	return check_writers(root, 1, 0, WORST_FULL_MS);
+	return check_writers(root, 1, true, WORST_FULL_MS);
 }
 
 static int dirty_pages(const char *cgroup, void *arg)
 {
-	struct writer writer = { .bytes = DIRTY_BYTES };
+	struct writes writes = { .file = writers[0].file, .bytes = DIRTY_BYTES };
 
-	if (do_writes(cgroup, &writer))
+	if (do_writes(cgroup, &writes))
 		return 1;
 	return pause();
 }
 
 static int take_memory(const char *cgroup, void *arg)
 {
-	char *memory = mmap(NULL, HOG_BYTES, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	long i;
-
-	for (i = 0; memory != MAP_FAILED && i < HOG_BYTES; i += 4096)
-		memory[i] = 1;
+	touch_memory(map_memory(HOG_BYTES), HOG_BYTES);
 	return 0;
 }
 
-static int stop_disk(const char *cgroup)
+/* Returns whether a task that takes memory is killed soon. */
+static bool is_killed_soon(const char *cgroup)
 {
-	struct stat st;
-	char text[64];
+	int status = 0;
+	long start = now_ms();
+	pid_t hog = cg_run_nowait(cgroup, take_memory, NULL);
 
-	if (stat(".", &st))
-		return -1;
-	snprintf(text, sizeof(text), "%u:%u wbps=" STUCK_BPS, major(st.st_dev),
-		 minor(st.st_dev));
-	return cg_write(cgroup, "io.max", text);
+	if (hog < 0 || waitpid(hog, &status, 0) < 0)
+		return false;
+	ksft_print_msg("%ld OOM kills after %ld ms\n", oom_kills(cgroup),
+		       now_ms() - start);
+	return oom_kills(cgroup) && now_ms() - start <= KILL_MS;
 }
 
 /* The disk writes no pages: a task that takes memory is killed soon. */
 static int test_stuck(const char *root)
 {
-	char *cgroup = create_limited(root, DISK_MB);
-	int ret = KSFT_FAIL, status = 0;
-	pid_t pid = -1, hog = -1;
-	long start;
+	char *cgroup __free(cgroup) = create_slow(root);
+	bool good = false;
+	pid_t pid = -1;
 
-	if (!cgroup || stop_disk(cgroup))
-		goto out;
-	pid = cg_run_nowait(cgroup, dirty_pages, NULL);
-	if (pid < 0)
-		goto out;
-	sleep_ms(2000);
-	start = now_ms();
-	hog = cg_run_nowait(cgroup, take_memory, NULL);
-	if (hog < 0 || waitpid(hog, &status, 0) < 0)
-		goto out;
-	ksft_print_msg("%ld OOM kills after %ld ms\n", oom_kills(cgroup),
-		       now_ms() - start);
-	if (oom_kills(cgroup) && now_ms() - start <= KILL_MS)
-		ret = KSFT_PASS;
-out:
-	if (cgroup)
-		slow_down(cgroup, 1000);
-	if (pid > 0) {
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
+	if (cgroup && !limit_disk(cgroup, STUCK_BPS))
+		pid = cg_run_nowait(cgroup, dirty_pages, NULL);
+	if (pid >= 0) {
+		sleep_ms(2000);
+		good = is_killed_soon(cgroup);
 	}
+	slow_down(cgroup, 1000);
+	stop_task(pid);
 	remove_files();
-	destroy_cgroup(cgroup);
-	return ret;
-}
-
-static bool other_lru(char *text)
-{
-	char old[16] = "";
-
-	if (read_text(LRU_GEN_FILE, old, sizeof(old)) <= 0)
-		return false;
-	*text = strncmp(old, "0x0000", 6) ? 'n' : 'y';
-	return true;
-}
-
-/* The same on the LRU that is not in use. */
-static int on_other_lru(const char *root, int (*fn)(const char *root))
-{
-	char other, back;
-	int ret;
-
-	if (!other_lru(&other))
-		return KSFT_SKIP;
-	back = other == 'n' ? 'y' : 'n';
-	if (write_text(LRU_GEN_FILE, &other, 1) < 0)
-		return KSFT_FAIL;
-	ret = fn(root);
-	write_text(LRU_GEN_FILE, &back, 1);
-	return ret;
+	return passed(good);
 }
 
 static int test_writer_other_lru(const char *root)
@@ -323,9 +237,14 @@ static const struct memcg_test tests[] = {
 
 static void setup(const char *root)
 {
+	int i;
+
 	if (!on_disk.enter())
 		ksft_exit_skip("no disk here\n");
 	writers = share_memory(NR_WRITERS * sizeof(*writers));
+	for (i = 0; i < NR_WRITERS; i++)
+		snprintf(writers[i].file, sizeof(writers[i].file),
+			 "test_memcg_max_wait.tmp.%d", i);
 }
 
 int main(void)

@@ -6,10 +6,6 @@
  */
 #define _GNU_SOURCE
 
-#include <limits.h>
-#include <linux/limits.h>
-#include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../kselftest.h"
 #include "cgroup_util.h"
 #include "memcg_test_util.h"
 
@@ -50,14 +45,9 @@ static struct shared *shared;
 
 static char *take(long bytes)
 {
-	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	long i;
+	char *memory = map_memory(bytes);
 
-	if (memory == MAP_FAILED)
-		_exit(EXIT_FAILURE);
-	for (i = 0; i < bytes; i += 4096)
-		memory[i] = 1;
+	touch_memory(memory, bytes);
 	return memory;
 }
 
@@ -101,8 +91,7 @@ static void start_round(const char *cgroup, struct round *round)
 	for (i = 0; i < NR_TASKS; i++)
 		round->pids[i] = cg_run_nowait(cgroup, i < NR_HOGS ? do_hog :
 					       do_bystander, NULL);
-	for (i = 0; i < 1000 && shared->ready < NR_TASKS - NR_HOGS; i++)
-		sleep_ms(10);
+	wait_for(&shared->ready, NR_TASKS - NR_HOGS);
 	__atomic_store_n(&shared->go, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -126,12 +115,8 @@ static void end_round(struct round *round)
 {
 	int i;
 
-	for (i = 0; i < NR_TASKS; i++) {
-		if (round->pids[i] <= 0)
-			continue;
-		kill(round->pids[i], SIGKILL);
-		waitpid(round->pids[i], NULL, 0);
-	}
+	for (i = 0; i < NR_TASKS; i++)
+		stop_task(round->pids[i]);
 }
 
 /* Returns the time until each hog was killed or had its memory, in ms. */
@@ -154,21 +139,10 @@ static long run_round(const char *cgroup, struct round *round)
 	return took;
 }
 
-static char *create_limited(const char *root, const char *max)
-{
-	char *cgroup = create_cgroup(root, "oom_wait");
-
-	if (cgroup && !cg_write(cgroup, "memory.max", (char *)max) &&
-	    !cg_write(cgroup, "memory.swap.max", "0"))
-		return cgroup;
-	destroy_cgroup(cgroup);
-	return NULL;
-}
-
 /* One hog has to be killed, and no other task. */
 static int test_second_victim(const char *root)
 {
-	char *cgroup = create_limited(root, MAX);
+	char *cgroup __free(cgroup) = create_limited(root, "oom_wait", MAX);
 	int i, hogs = 0, others = 0;
 	struct round round;
 	long took = 0;
@@ -180,14 +154,13 @@ static int test_second_victim(const char *root)
 	}
 	ksft_print_msg("%d hogs and %d others killed in %d rounds of %ld ms\n",
 		       hogs, others, NR_ROUNDS, took / NR_ROUNDS);
-	destroy_cgroup(cgroup);
-	return hogs == NR_ROUNDS && !others ? KSFT_PASS : KSFT_FAIL;
+	return passed(hogs == NR_ROUNDS && !others);
 }
 
 /* All hogs have to be killed, one after the other. */
 static int test_chain(const char *root)
 {
-	char *cgroup = create_limited(root, CHAIN_MAX);
+	char *cgroup __free(cgroup) = create_limited(root, "oom_wait", CHAIN_MAX);
 	struct round round = {};
 	long took = -1;
 
@@ -195,9 +168,8 @@ static int test_chain(const char *root)
 		took = run_round(cgroup, &round);
 	ksft_print_msg("%d hogs and %d others killed, within %ld ms\n",
 		       round.hogs_killed, round.others_killed, took);
-	destroy_cgroup(cgroup);
-	return round.hogs_killed == NR_HOGS && !round.others_killed &&
-	       took <= CHAIN_MS ? KSFT_PASS : KSFT_FAIL;
+	return passed(round.hogs_killed == NR_HOGS && !round.others_killed &&
+		      took <= CHAIN_MS);
 }
 
 static const struct memcg_test tests[] = {
