@@ -8,12 +8,10 @@
  */
 #define _GNU_SOURCE
 
-#include <fcntl.h>
 #include <limits.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
@@ -30,21 +28,6 @@
 
 /* NFSEXP_INSECURE_PORT | NFSEXP_NOSUBTREECHECK | NFSEXP_FSID */
 #define EXPORT_FLAGS	(0x0002 | 0x0400 | 0x2000)
-
-static int write_file(const char *directory, const char *name, const char *text)
-{
-	char path[PATH_MAX];
-	ssize_t len = strlen(text), written;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	fd = open(path, O_WRONLY);
-	if (fd < 0)
-		return -1;
-	written = write(fd, text, len);
-	close(fd);
-	return written == len ? 0 : -1;
-}
 
 static int loopback_up(void)
 {
@@ -64,16 +47,16 @@ static int fill_caches(const char *exported)
 {
 	char text[PATH_MAX + 128];
 
-	if (write_file("/proc/net/rpc/auth.unix.ip", "channel",
-		       "nfsd 127.0.0.1 " EXPIRY " dirty\n"))
+	if (cg_write("/proc/net/rpc/auth.unix.ip", "channel",
+		     "nfsd 127.0.0.1 " EXPIRY " dirty\n"))
 		return -1;
 	snprintf(text, sizeof(text), "dirty %s " EXPIRY " %d 65534 65534 0\n",
 		 exported, EXPORT_FLAGS);
-	if (write_file("/proc/net/rpc/nfsd.export", "channel", text))
+	if (cg_write("/proc/net/rpc/nfsd.export", "channel", text))
 		return -1;
 	snprintf(text, sizeof(text), "dirty 1 \\x00000000 " EXPIRY " %s\n",
 		 exported);
-	return write_file("/proc/net/rpc/nfsd.fh", "channel", text);
+	return cg_write("/proc/net/rpc/nfsd.fh", "channel", text);
 }
 
 /* Serves @exported; @control is an empty directory for nfsd's own files. */
@@ -82,11 +65,11 @@ int nfs_server_start(const char *exported, const char *control)
 	if (loopback_up() || mount("nfsd", control, "nfsd", 0, NULL))
 		return -1;
 	if (fill_caches(exported) ||
-	    write_file(control, "versions", "-2 -3 +4 +4.1 +4.2\n") ||
-	    write_file(control, "nfsv4leasetime", GRACE_SECONDS "\n") ||
-	    write_file(control, "nfsv4gracetime", GRACE_SECONDS "\n") ||
-	    write_file(control, "portlist", "tcp " NFS_PORT "\n") ||
-	    write_file(control, "threads", "2\n")) {
+	    cg_write(control, "versions", "-2 -3 +4 +4.1 +4.2\n") ||
+	    cg_write(control, "nfsv4leasetime", GRACE_SECONDS "\n") ||
+	    cg_write(control, "nfsv4gracetime", GRACE_SECONDS "\n") ||
+	    cg_write(control, "portlist", "tcp " NFS_PORT "\n") ||
+	    cg_write(control, "threads", "2\n")) {
 		nfs_server_stop(control);
 		return -1;
 	}
@@ -96,9 +79,9 @@ int nfs_server_start(const char *exported, const char *control)
 /* Afterwards, no cache of nfsd pins the exported file system. */
 void nfs_server_stop(const char *control)
 {
-	write_file(control, "threads", "0\n");
-	write_file("/proc/net/rpc/nfsd.fh", "flush", "1\n");
-	write_file("/proc/net/rpc/nfsd.export", "flush", "1\n");
+	cg_write(control, "threads", "0\n");
+	cg_write("/proc/net/rpc/nfsd.fh", "flush", "1\n");
+	cg_write("/proc/net/rpc/nfsd.export", "flush", "1\n");
 	umount(control);
 }
 

@@ -5,15 +5,11 @@
  */
 #define _GNU_SOURCE
 
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/limits.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,198 +19,114 @@
 
 #define THRESHOLD_FILE	"memory.stat_flush_threshold"
 #define EFFECTIVE_FILE	"memory.stat_flush_threshold.effective"
-#define SYSCTL		"/proc/sys/vm/memcg_stat_flush_threshold"
+#define SYSCTL		"memcg_stat_flush_threshold"
+#define SYSCTL_FILE	VM "/" SYSCTL
 #define BATCH		64L
 /* Each page makes several updates; a CPU holds back those of so few pages. */
 #define FEW_PAGES	9L
 
 static const char *const test_file = "test_memcg_flush_threshold.tmp";
 
-/* Returns 0, or the error of the write as a negative number. */
-static int write_sysctl(const char *text)
-{
-	int fd = open(SYSCTL, O_WRONLY);
-	int err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
-
-static int read_sysctl(void)
-{
-	char text[32] = "";
-	int fd = open(SYSCTL, O_RDONLY);
-
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
-		ksft_exit_fail_msg("cannot read %s\n", SYSCTL);
-	close(fd);
-	return atoi(text);
-}
-
-static bool shows(const char *cgroup, const char *file, const char *expected)
-{
-	if (!cg_read_strcmp(cgroup, file, expected))
-		return true;
-	ksft_print_msg("%s of %s is not %s", file, cgroup, expected);
-	return false;
-}
-
 /* "default" everywhere, also on the root: upstream's rule applies. */
 static int test_default(const char *root)
 {
-	char *cgroup = create_cgroup(root, "flush_default");
+	char *cgroup __free(cgroup) = create_cgroup(root, "flush_default");
 	char base[32];
-	int ret = KSFT_FAIL;
 
 	snprintf(base, sizeof(base), "%ld\n",
 		 BATCH * sysconf(_SC_NPROCESSORS_ONLN));
-	if (cgroup && read_sysctl() == -1 &&
-	    shows(root, THRESHOLD_FILE, "default\n") &&
-	    shows(root, EFFECTIVE_FILE, base) &&
-	    shows(cgroup, THRESHOLD_FILE, "default\n") &&
-	    shows(cgroup, EFFECTIVE_FILE, base))
-		ret = KSFT_PASS;
-	destroy_cgroup(cgroup);
-	return ret;
+	return passed(cgroup && cg_shows(VM, SYSCTL, "-1\n") &&
+		      cg_shows(root, THRESHOLD_FILE, "default\n") &&
+		      cg_shows(root, EFFECTIVE_FILE, base) &&
+		      cg_shows(cgroup, THRESHOLD_FILE, "default\n") &&
+		      cg_shows(cgroup, EFFECTIVE_FILE, base));
 }
 
-static bool takes(const char *cgroup, char *text, const char *setting,
+static bool takes(const char *cgroup, const char *text, const char *setting,
 		  const char *effective)
 {
-	if (cg_write(cgroup, THRESHOLD_FILE, text)) {
-		ksft_print_msg("'%s' was refused\n", text);
-		return false;
-	}
-	return shows(cgroup, THRESHOLD_FILE, setting) &&
-	       shows(cgroup, EFFECTIVE_FILE, effective);
+	return cg_takes(cgroup, THRESHOLD_FILE, text, setting) &&
+	       cg_shows(cgroup, EFFECTIVE_FILE, effective);
 }
 
 static int test_valid(const char *root)
 {
-	char *cgroup = create_cgroup(root, "flush_valid");
-	int ret = KSFT_FAIL;
+	char *cgroup __free(cgroup) = create_cgroup(root, "flush_valid");
 
-	if (cgroup && takes(cgroup, "0", "0\n", "0\n") &&
-	    takes(cgroup, "1\n", "1\n", "1\n") &&
-	    takes(cgroup, " 1000000 ", "1000000\n", "1000000\n") &&
-	    takes(cgroup, "max", "max\n", "max\n") &&
-	    takes(cgroup, "auto\n", "auto\n", "16\n"))
-		ret = KSFT_PASS;
-	destroy_cgroup(cgroup);
-	return ret;
+	return passed(cgroup && takes(cgroup, "0", "0\n", "0\n") &&
+		      takes(cgroup, "1\n", "1\n", "1\n") &&
+		      takes(cgroup, " 1000000 ", "1000000\n", "1000000\n") &&
+		      takes(cgroup, "max", "max\n", "max\n") &&
+		      takes(cgroup, "auto\n", "auto\n", "16\n"));
 }
 
 /* The kernel refuses a bad value with EINVAL, and keeps the old one. */
 static int test_invalid(const char *root)
 {
-	static char *const bad[] = {
+	static const char *const bad[] = {
 		"\n", " ", "-1", "-2", "1.5", "0x10", "16M", "1 2", "maximum",
 		"Auto", "18446744073709551616", "9223372036854775808",
 	};
-	char *cgroup = create_cgroup(root, "flush_invalid");
-	int i, ret = KSFT_FAIL;
+	char *cgroup __free(cgroup) = create_cgroup(root, "flush_invalid");
+	int i;
 
 	if (!cgroup || cg_write(cgroup, THRESHOLD_FILE, "42"))
-		goto out;
-	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		if (cg_write(cgroup, THRESHOLD_FILE, bad[i]) != -EINVAL ||
-		    !shows(cgroup, THRESHOLD_FILE, "42\n")) {
-			ksft_print_msg("'%s' was not refused\n", bad[i]);
-			goto out;
-		}
-	}
-	ret = KSFT_PASS;
-out:
-	destroy_cgroup(cgroup);
-	return ret;
+		return KSFT_FAIL;
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		if (!cg_refuses(cgroup, THRESHOLD_FILE, bad[i], "42\n"))
+			return KSFT_FAIL;
+	return KSFT_PASS;
+}
+
+static bool sysctl_is_right(const char *root, const char *cgroup)
+{
+	static const char *const bad[] = { "-3", "1.5", "auto", "4294967296" };
+	int i;
+
+	if (!cg_takes(VM, SYSCTL, "77", "77\n") ||
+	    !cg_shows(root, EFFECTIVE_FILE, "77\n") ||
+	    !cg_shows(cgroup, EFFECTIVE_FILE, "77\n"))
+		return false;
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		if (!cg_refuses(VM, SYSCTL, bad[i], "77\n"))
+			return false;
+	return !write_file(SYSCTL_FILE, "-2") &&
+	       cg_shows(cgroup, EFFECTIVE_FILE, "16\n") &&
+	       !write_file(SYSCTL_FILE, "2147483647") &&
+	       cg_shows(cgroup, EFFECTIVE_FILE, "2147483647\n");
 }
 
 static int test_sysctl(const char *root)
 {
-	static const char *const bad[] = { "-3", "1.5", "auto", "4294967296" };
-	char *cgroup = create_cgroup(root, "flush_sysctl");
-	int i, ret = KSFT_FAIL;
+	char *cgroup __free(cgroup) = create_cgroup(root, "flush_sysctl");
+	bool good = cgroup && sysctl_is_right(root, cgroup);
 
-	if (!cgroup || write_sysctl("77") || read_sysctl() != 77 ||
-	    !shows(root, EFFECTIVE_FILE, "77\n") ||
-	    !shows(cgroup, EFFECTIVE_FILE, "77\n"))
-		goto out;
-	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		if (write_sysctl(bad[i]) != -EINVAL || read_sysctl() != 77) {
-			ksft_print_msg("'%s' was not refused\n", bad[i]);
-			goto out;
-		}
-	}
-	if (write_sysctl("-2") || !shows(cgroup, EFFECTIVE_FILE, "16\n") ||
-	    write_sysctl("2147483647") ||
-	    !shows(cgroup, EFFECTIVE_FILE, "2147483647\n"))
-		goto out;
-	ret = KSFT_PASS;
-out:
-	if (write_sysctl("-1"))
-		ret = KSFT_FAIL;
-	destroy_cgroup(cgroup);
-	return ret;
+	return passed(!write_file(SYSCTL_FILE, "-1") && good);
 }
 
 /* A cgroup follows the nearest one above that has a threshold. */
 static int test_inherited(const char *root)
 {
-	char *parent = create_cgroup(root, "flush_parent");
-	char *child = NULL, *grandchild = NULL;
-	int ret = KSFT_FAIL;
+	char *parent __free(cgroup) = create_parent(root, "flush_parent");
+	char *child __free(cgroup) = create_parent(parent, "child");
+	char *grandchild __free(cgroup) = create_cgroup(child, "grandchild");
 
-	if (!parent || cg_write(parent, "cgroup.subtree_control", "+memory"))
-		goto out;
-	child = create_cgroup(parent, "child");
-	if (!child || cg_write(child, "cgroup.subtree_control", "+memory"))
-		goto out;
-	grandchild = create_cgroup(child, "grandchild");
 	if (!grandchild || cg_write(parent, THRESHOLD_FILE, "max") ||
-	    !shows(grandchild, EFFECTIVE_FILE, "max\n") ||
-	    !shows(grandchild, THRESHOLD_FILE, "default\n") ||
+	    !cg_shows(grandchild, EFFECTIVE_FILE, "max\n") ||
+	    !cg_shows(grandchild, THRESHOLD_FILE, "default\n") ||
 	    cg_write(child, THRESHOLD_FILE, "10") ||
-	    !shows(grandchild, EFFECTIVE_FILE, "10\n") ||
-	    !shows(parent, EFFECTIVE_FILE, "max\n") ||
+	    !cg_shows(grandchild, EFFECTIVE_FILE, "10\n") ||
+	    !cg_shows(parent, EFFECTIVE_FILE, "max\n") ||
 	    cg_write(child, THRESHOLD_FILE, "default") ||
-	    !shows(grandchild, EFFECTIVE_FILE, "max\n"))
-		goto out;
+	    !cg_shows(grandchild, EFFECTIVE_FILE, "max\n"))
+		return KSFT_FAIL;
 	/* The controller is disabled, and comes back without the threshold. */
-	if (cg_write(child, THRESHOLD_FILE, "10") ||
-	    cg_write(child, "cgroup.subtree_control", "-memory") ||
-	    cg_write(parent, "cgroup.subtree_control", "-memory") ||
-	    cg_write(parent, "cgroup.subtree_control", "+memory") ||
-	    !shows(child, THRESHOLD_FILE, "default\n") ||
-	    !shows(child, EFFECTIVE_FILE, "max\n"))
-		goto out;
-	ret = KSFT_PASS;
-out:
-	destroy_cgroup(grandchild);
-	destroy_cgroup(child);
-	destroy_cgroup(parent);
-	return ret;
-}
-
-/* Counts since boot: flushes, and reads that went without one. */
-static void count_flushes(long *flushed, long *skipped)
-{
-	char key[64];
-	FILE *file = fopen("/proc/vmstat", "r");
-	long value;
-
-	*flushed = *skipped = -1;
-	while (file && fscanf(file, "%63s %ld", key, &value) == 2) {
-		if (!strcmp(key, "memcg_stat_flush"))
-			*flushed = value;
-		else if (!strcmp(key, "memcg_stat_flush_skip"))
-			*skipped = value;
-	}
-	if (file)
-		fclose(file);
+	return passed(!cg_write(child, THRESHOLD_FILE, "10") &&
+		      !cg_write(child, "cgroup.subtree_control", "-memory") &&
+		      !cg_write(parent, "cgroup.subtree_control", "-memory") &&
+		      !cg_write(parent, "cgroup.subtree_control", "+memory") &&
+		      cg_shows(child, THRESHOLD_FILE, "default\n") &&
+		      cg_shows(child, EFFECTIVE_FILE, "max\n"));
 }
 
 /* A process in the cgroup that obeys orders, and does nothing else. */
@@ -241,41 +153,36 @@ static int order(struct worker *worker, char what)
 static bool reads_flush(const char *cgroup, struct worker *worker,
 			bool expected)
 {
-	long flushed[2], skipped[2];
+	long flushed = vmstat_count("memcg_stat_flush");
+	long skipped = vmstat_count("memcg_stat_flush_skip");
 	int i;
 
-	count_flushes(&flushed[0], &skipped[0]);
 	for (i = 0; i < 100; i++) {
 		if (worker && (order(worker, 't') || order(worker, 'd')))
 			return false;
 		cg_read_key_long(cgroup, "memory.stat", "anon ");
 	}
-	count_flushes(&flushed[1], &skipped[1]);
-	flushed[1] -= flushed[0];
-	skipped[1] -= skipped[0];
-	ksft_print_msg("100 reads: %ld flushes, %ld skipped\n", flushed[1],
-		       skipped[1]);
+	flushed = vmstat_count("memcg_stat_flush") - flushed;
+	skipped = vmstat_count("memcg_stat_flush_skip") - skipped;
+	ksft_print_msg("100 reads: %ld flushes, %ld skipped\n", flushed,
+		       skipped);
 	/* The periodic flusher runs now and then, and other tasks read too. */
-	return expected ? flushed[1] >= 100 && skipped[1] < 10 :
-			  skipped[1] >= 100 && flushed[1] < 10;
+	return expected ? flushed >= 100 && skipped < 10 :
+			  skipped >= 100 && flushed < 10;
 }
 
 /* Each read flushes with 0, none does with max, and none in an idle cgroup. */
 static int test_counts(const char *root)
 {
-	char *cgroup = create_cgroup(root, "flush_counts");
-	int ret = KSFT_FAIL;
+	char *cgroup __free(cgroup) = create_cgroup(root, "flush_counts");
 
-	if (cgroup && reads_flush(cgroup, NULL, false) &&
-	    !cg_write(cgroup, THRESHOLD_FILE, "0") &&
-	    reads_flush(cgroup, NULL, true) &&
-	    !cg_write(cgroup, THRESHOLD_FILE, "max") &&
-	    reads_flush(cgroup, NULL, false) &&
-	    !cg_write(cgroup, THRESHOLD_FILE, "auto") &&
-	    reads_flush(cgroup, NULL, false))
-		ret = KSFT_PASS;
-	destroy_cgroup(cgroup);
-	return ret;
+	return passed(cgroup && reads_flush(cgroup, NULL, false) &&
+		      !cg_write(cgroup, THRESHOLD_FILE, "0") &&
+		      reads_flush(cgroup, NULL, true) &&
+		      !cg_write(cgroup, THRESHOLD_FILE, "max") &&
+		      reads_flush(cgroup, NULL, false) &&
+		      !cg_write(cgroup, THRESHOLD_FILE, "auto") &&
+		      reads_flush(cgroup, NULL, false));
 }
 
 static int run_on(int cpu)
@@ -288,7 +195,7 @@ static int run_on(int cpu)
 }
 
 /* Runs @step on @pages pages of @memory, a share of them on each CPU. */
-static void on_all_cpus(void (*step)(char *memory, long pages), char *memory,
+static void on_all_cpus(void (*step)(char *memory, long bytes), char *memory,
 			long pages)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -300,23 +207,13 @@ static void on_all_cpus(void (*step)(char *memory, long pages), char *memory,
 			continue;
 		from = pages * cpu / cpus;
 		to = pages * (cpu + 1) / cpus;
-		step(memory + from * page_size, to - from);
+		step(memory + from * page_size, (to - from) * page_size);
 	}
 }
 
-static void touch(char *memory, long pages)
-{
-	long page_size = sysconf(_SC_PAGE_SIZE);
-
-	while (pages--)
-		memory[pages * page_size] = 1;
-}
-
 /* MADV_REMOVE works on files: it removes the pages from the page cache. */
-static void drop(char *memory, long pages)
+static void drop(char *memory, long bytes)
 {
-	long bytes = pages * sysconf(_SC_PAGE_SIZE);
-
 	if (madvise(memory, bytes, MADV_REMOVE))
 		madvise(memory, bytes, MADV_DONTNEED);
 }
@@ -328,10 +225,11 @@ static int work(struct worker *worker, char *memory)
 
 	while (read(worker->orders[0], &order, 1) == 1) {
 		if (order != '1')
-			on_all_cpus(order == 't' ? touch : drop, memory,
+			on_all_cpus(order == 't' ? touch_memory : drop, memory,
 				    worker->pages);
 		else if (!run_on(1))
-			touch(memory, worker->pages);
+			touch_memory(memory,
+				     worker->pages * sysconf(_SC_PAGE_SIZE));
 		if (write(worker->reports[1], &order, 1) != 1)
 			return 1;
 	}
@@ -340,14 +238,10 @@ static int work(struct worker *worker, char *memory)
 
 static int anon_worker(struct worker *worker)
 {
-	char *memory = mmap(NULL, worker->pages * sysconf(_SC_PAGE_SIZE),
-			    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			    -1, 0);
+	long bytes = worker->pages * sysconf(_SC_PAGE_SIZE);
+	char *memory = map_memory(bytes);
 
-	if (memory == MAP_FAILED)
-		return 1;
-	madvise(memory, worker->pages * sysconf(_SC_PAGE_SIZE),
-		MADV_NOHUGEPAGE);
+	madvise(memory, bytes, MADV_NOHUGEPAGE);
 	return work(worker, memory);
 }
 
@@ -390,6 +284,12 @@ static void stop_worker(struct worker *worker)
 	close(worker->orders[1]);
 	waitpid(worker->pid, NULL, 0);
 	close(worker->reports[0]);
+}
+
+static void free_worker(struct worker *worker)
+{
+	if (worker->pid > 0)
+		stop_worker(worker);
 }
 
 /* How many pages is @key off, compared with a read that flushes? */
@@ -456,35 +356,25 @@ static int check_exact_of(const char *cgroup, const char *workers_cgroup,
 		stop_worker(&worker);
 	}
 	unlink(test_file);
-	return exact ? KSFT_PASS : KSFT_FAIL;
+	return passed(exact);
 }
 
 static int check_exact(const char *root, int (*fn)(struct worker *worker),
 		       const char *key)
 {
-	char *cgroup = create_cgroup(root, "flush_exact");
-	int ret = KSFT_FAIL;
+	char *cgroup __free(cgroup) = create_cgroup(root, "flush_exact");
 
-	if (cgroup)
-		ret = check_exact_of(cgroup, cgroup, fn, key);
-	destroy_cgroup(cgroup);
-	return ret;
+	return cgroup ? check_exact_of(cgroup, cgroup, fn, key) : KSFT_FAIL;
 }
 
 /* The pending updates of a child are missing from its parent. */
 static int test_exact_parent(const char *root)
 {
-	char *parent = create_cgroup(root, "flush_exact_parent");
-	char *child = NULL;
-	int ret = KSFT_FAIL;
+	char *parent __free(cgroup) = create_parent(root, "flush_exact_parent");
+	char *child __free(cgroup) = create_cgroup(parent, "child");
 
-	if (parent && !cg_write(parent, "cgroup.subtree_control", "+memory"))
-		child = create_cgroup(parent, "child");
-	if (child)
-		ret = check_exact_of(parent, child, anon_worker, "anon ");
-	destroy_cgroup(child);
-	destroy_cgroup(parent);
-	return ret;
+	return child ? check_exact_of(parent, child, anon_worker, "anon ") :
+		       KSFT_FAIL;
 }
 
 static int test_exact_anon(const char *root)
@@ -505,20 +395,14 @@ static int test_exact_file_mapped(const char *root)
 /* No page may be written back between a read and the exact read after it. */
 static int test_exact_file_dirty(const char *root)
 {
-	static const char file[] = "/proc/sys/vm/dirty_writeback_centisecs";
-	char old[32] = "";
-	int fd = open(file, O_RDWR);
+	struct setting period = save_setting(PERIOD_FILE);
 	int ret = KSFT_FAIL;
 
-	if (fd < 0 || read(fd, old, sizeof(old) - 1) <= 0)
-		goto out;
-	if (pwrite(fd, "0", 1, 0) == 1)
+	if (!*period.text)
+		return KSFT_FAIL;
+	if (!write_file(PERIOD_FILE, "0"))
 		ret = check_exact(root, file_worker, "file_dirty ");
-	if (pwrite(fd, old, strlen(old), 0) < 0)
-		ret = KSFT_FAIL;
-out:
-	close(fd);
-	return ret;
+	return write_file(PERIOD_FILE, period.text) ? KSFT_FAIL : ret;
 }
 
 /*
@@ -527,38 +411,41 @@ out:
  */
 static int test_cancelling(const char *root)
 {
-	long free_pages = sysconf(_SC_AVPHYS_PAGES);
-	struct worker holder = { .pages = (64L << 20) / sysconf(_SC_PAGE_SIZE) };
+	char *cgroup __free(cgroup) = create_cgroup(root, "flush_cancelling");
+	struct worker holder __free(worker) = {
+		.pages = (64L << 20) / sysconf(_SC_PAGE_SIZE),
+	};
 	/* Two updates each, one as they come and one as they go, at least. */
-	struct worker worker = { .pages = holder.pages / 150 };
-	char *cgroup = create_cgroup(root, "flush_cancelling");
-	int ret = KSFT_FAIL;
-	char number[32];
+	struct worker worker __free(worker) = { .pages = holder.pages / 150 };
 	long error;
 
-	if (free_pages < 2 * holder.pages)
+	if (sysconf(_SC_AVPHYS_PAGES) < 2 * holder.pages)
 		return KSFT_SKIP;
-	snprintf(number, sizeof(number), "%ld", holder.pages / 100);
-	if (!cgroup || cg_write(cgroup, THRESHOLD_FILE, number) ||
-	    start_worker(&holder, cgroup, anon_worker))
-		goto out;
-	if (start_worker(&worker, cgroup, anon_worker))
-		goto out_holder;
+	if (!cgroup ||
+	    cg_write_numeric(cgroup, THRESHOLD_FILE, holder.pages / 100) ||
+	    start_worker(&holder, cgroup, anon_worker) ||
+	    start_worker(&worker, cgroup, anon_worker))
+		return KSFT_FAIL;
 	if (order(&holder, 't') || !reads_flush(cgroup, &worker, true) ||
 	    cg_write(cgroup, THRESHOLD_FILE, "auto") ||
 	    !reads_flush(cgroup, &worker, false))
-		goto out_worker;
+		return KSFT_FAIL;
 	error = error_pages(cgroup, "anon ");
 	ksft_print_msg("anon is off by %ld pages\n", error);
-	if (error >= 0 && error <= holder.pages / 100)
-		ret = KSFT_PASS;
-out_worker:
-	stop_worker(&worker);
-out_holder:
-	stop_worker(&holder);
-out:
-	destroy_cgroup(cgroup);
-	return ret;
+	return passed(error >= 0 && error <= holder.pages / 100);
+}
+
+/* Is "anon" exact while the CPU that made the last updates is offline? */
+static bool is_exact_offline(const char *cgroup)
+{
+	long error;
+	int err;
+
+	if (write_file(CPU1_FILE, "0"))
+		return false;
+	error = error_pages(cgroup, "anon ");
+	err = write_file(CPU1_FILE, "1");
+	return !err && error >= 0 && error <= 16;
 }
 
 /*
@@ -567,74 +454,59 @@ out:
  */
 static int test_offline(const char *root)
 {
-	static const char online[] = "/sys/devices/system/cpu/cpu1/online";
-	char *cgroup = create_cgroup(root, "flush_offline");
-	struct worker worker = { .pages = 2 * FEW_PAGES };
-	int fd = open(online, O_WRONLY);
-	int ret = KSFT_SKIP;
-	long error;
+	char *cgroup __free(cgroup) = create_cgroup(root, "flush_offline");
+	struct worker worker __free(worker) = { .pages = 2 * FEW_PAGES };
 
-	if (fd < 0)
-		goto out;
-	ret = KSFT_FAIL;
-	if (!cgroup || cg_write(cgroup, THRESHOLD_FILE, "auto") ||
-	    start_worker(&worker, cgroup, anon_worker))
-		goto out;
-	if (!order(&worker, 't') && !order(&worker, 'd') &&
-	    error_pages(cgroup, "anon ") >= 0 && !order(&worker, '1') &&
-	    write(fd, "0", 1) == 1) {
-		error = error_pages(cgroup, "anon ");
-		if (error >= 0 && error <= 16)
-			ret = KSFT_PASS;
-		if (write(fd, "1", 1) != 1)
-			ret = KSFT_FAIL;
+	if (access(CPU1_FILE, W_OK))
+		return KSFT_SKIP;
+	return passed(cgroup && !cg_write(cgroup, THRESHOLD_FILE, "auto") &&
+		      !start_worker(&worker, cgroup, anon_worker) &&
+		      !order(&worker, 't') && !order(&worker, 'd') &&
+		      error_pages(cgroup, "anon ") >= 0 &&
+		      !order(&worker, '1') && is_exact_offline(cgroup));
+}
+
+/* Returns whether "anon" can be read beside all changes. */
+static bool change_at_random(const char *cgroup)
+{
+	static char *const values[] = {
+		"default", "auto", "max", "0", "1", "100", "100000", "bad",
+	};
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		cg_write(cgroup, THRESHOLD_FILE, values[rand() % 8]);
+		if (i % 16 == 0)
+			write_file(SYSCTL_FILE, i % 32 ? "-2" : "-1");
+		if (cg_read_key_long(cgroup, "memory.stat", "anon ") < 0)
+			return false;
 	}
-	stop_worker(&worker);
-out:
-	if (fd >= 0)
-		close(fd);
-	destroy_cgroup(cgroup);
-	return ret;
+	return true;
 }
 
 /* Thresholds change at random while another process makes updates. */
 static int test_change_under_load(const char *root)
 {
-	static char *const values[] = {
-		"default", "auto", "max", "0", "1", "100", "100000", "bad",
-	};
-	char *cgroup = create_cgroup(root, "flush_load");
+	char *cgroup __free(cgroup) = create_cgroup(root, "flush_load");
 	struct worker worker = { .pages = 256 };
-	int i, ret = KSFT_FAIL;
+	bool good;
 	pid_t pid;
 
 	if (!cgroup || start_worker(&worker, cgroup, anon_worker))
-		goto out;
+		return KSFT_FAIL;
 	pid = fork();
 	if (!pid) {
 		for (;;)
 			if (order(&worker, 't') || order(&worker, 'd'))
 				_exit(1);
 	}
-	for (i = 0; i < 1000; i++) {
-		cg_write(cgroup, THRESHOLD_FILE, values[rand() % 8]);
-		if (i % 16 == 0)
-			write_sysctl(i % 32 ? "-2" : "-1");
-		if (cg_read_key_long(cgroup, "memory.stat", "anon ") < 0)
-			break;
-	}
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	good = change_at_random(cgroup);
+	stop_task(pid);
 	kill(worker.pid, SIGKILL);
 	stop_worker(&worker);
-	if (i == 1000 && !cg_write(cgroup, THRESHOLD_FILE, "0") &&
-	    !cg_read_key_long(cgroup, "memory.stat", "anon "))
-		ret = KSFT_PASS;
-	if (write_sysctl("-1"))
-		ret = KSFT_FAIL;
-out:
-	destroy_cgroup(cgroup);
-	return ret;
+	good = good && !cg_write(cgroup, THRESHOLD_FILE, "0") &&
+	       !cg_read_key_long(cgroup, "memory.stat", "anon ");
+	return passed(!write_file(SYSCTL_FILE, "-1") && good);
 }
 
 static const struct memcg_test tests[] = {
@@ -658,8 +530,8 @@ static void setup(const char *root)
 {
 	/* If a worker dies, its test is to fail, and not this program. */
 	signal(SIGPIPE, SIG_IGN);
-	if (access(SYSCTL, F_OK))
-		ksft_exit_skip("no " SYSCTL "\n");
+	if (access(SYSCTL_FILE, F_OK))
+		ksft_exit_skip("no " SYSCTL_FILE "\n");
 }
 
 int main(void)

@@ -7,18 +7,13 @@
  */
 #define _GNU_SOURCE
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/ioctl.h>
-#include <linux/limits.h>
 #include <linux/types.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cgroup_util.h"
@@ -94,32 +89,27 @@ static int write_files(const char *cgroup, void *arg)
 /* Leaves files of a removed cgroup. Returns the cgroup's inode number, or 0. */
 static ino_t leave_files(const char *parent, const char *name, struct job *job)
 {
-	char *cgroup = create_cgroup(parent, name);
-	struct stat st = {};
+	char *cgroup __free(cgroup) = create_cgroup(parent, name);
+	struct stat st;
 
-	if (!cgroup)
+	if (!cgroup || cg_run(cgroup, write_files, job) || stat(cgroup, &st))
 		return 0;
-	if (cg_run(cgroup, write_files, job) || stat(cgroup, &st))
-		st.st_ino = 0;
-	destroy_cgroup(cgroup);
 	return st.st_ino;
 }
 
 /* Writes in a new cgroup with memory.max. Returns KB per second, or -1. */
 static long rate_of(const char *parent, const char *name, struct job *job)
 {
-	char *cgroup = create_cgroup(parent, name);
-	long rate = -1, start;
+	char *cgroup __free(cgroup) = create_cgroup(parent, name);
+	long rate, start;
 
 	if (!cgroup || cg_write(cgroup, "memory.max", job->memory_max))
-		goto out;
+		return -1;
 	start = now_ms();
 	if (cg_run(cgroup, write_files, job))
-		goto out;
+		return -1;
 	rate = job->bytes / (now_ms() - start + 1);
 	ksft_print_msg("%s: %ld KB/s\n", name, rate);
-out:
-	destroy_cgroup(cgroup);
 	return rate;
 }
 
@@ -147,7 +137,7 @@ static long rate_of_new(const char *parent, const struct job *like)
 
 static int compare(long new, long old)
 {
-	return new > 0 && old >= new / 100 * ENOUGH ? KSFT_PASS : KSFT_FAIL;
+	return passed(new > 0 && old >= new / 100 * ENOUGH);
 }
 
 /*
@@ -161,7 +151,7 @@ static int test_restart(const char *root)
 	struct job after = { .prefix = "foreign_old", .files = 2,
 			     .flags = O_TRUNC, .bytes = MB(400L),
 			     .memory_max = "200M" };
-	char *parent = create_io_parent(root, "foreign_restart");
+	char *parent __free(cgroup) = create_io_parent(root, "foreign_restart");
 	int ret = KSFT_FAIL;
 	long new;
 
@@ -171,80 +161,108 @@ static int test_restart(const char *root)
 	if (leave_files(parent, "predecessor", &before))
 		ret = compare(new, rate_of(parent, "successor", &after));
 	remove_files(before.prefix, before.files);
-	destroy_cgroup(parent);
 	return ret;
+}
+
+/* Creates an owner and its file, which is then number @i of @prefix. */
+static char *create_owner(const char *parent, const char *prefix, int i)
+{
+	char cgroup_name[64], file[64], own_file[80], name[64];
+	struct job own = { .prefix = file, .files = 1, .bytes = MB(1L) };
+	char *owner;
+
+	file_name(cgroup_name, sizeof(cgroup_name), "owner", i);
+	owner = create_cgroup(parent, cgroup_name);
+	snprintf(file, sizeof(file), "foreign_owner%d", i);
+	file_name(own_file, sizeof(own_file), file, 0);
+	file_name(name, sizeof(name), prefix, i);
+	if (owner && !cg_run(owner, write_files, &own) && !rename(own_file, name))
+		return owner;
+	destroy_cgroup(owner);
+	return NULL;
 }
 
 /* Writes the files of more cgroups than upstream has records for. */
 static int test_six_owners(const char *root)
 {
+	char *parent __free(cgroup) = create_io_parent(root, "foreign_six");
 	struct job job = { .prefix = "foreign_six", .files = OWNERS,
 			   .offset = MB(2L), .bytes = MB(300L),
 			   .memory_max = "200M" };
-	char *parent = create_io_parent(root, "foreign_six");
-	char *owners[OWNERS] = {}, name[64], file[64];
-	struct job own = { .prefix = file, .files = 1, .bytes = MB(1L) };
+	char *owners[OWNERS] = {};
 	int i, ret = KSFT_FAIL;
+	bool good = parent;
 	long new;
 
-	for (i = 0; parent && i < OWNERS; i++) {
-		file_name(name, sizeof(name), "owner", i);
-		owners[i] = create_cgroup(parent, name);
-		snprintf(file, sizeof(file), "foreign_owner%d", i);
-		if (!owners[i] || cg_run(owners[i], write_files, &own))
-			goto out;
-		strcat(file, ".0");
-		file_name(name, sizeof(name), job.prefix, i);
-		if (rename(file, name))
-			goto out;
+	for (i = 0; good && i < OWNERS; i++) {
+		owners[i] = create_owner(parent, job.prefix, i);
+		good = owners[i];
 	}
-	if (!parent)
-		goto out;
-	new = rate_of_new(parent, &job);
-	ret = compare(new, rate_of(parent, "writer", &job));
-out:
+	if (good) {
+		new = rate_of_new(parent, &job);
+		ret = compare(new, rate_of(parent, "writer", &job));
+	}
 	remove_files(job.prefix, OWNERS);
 	for (i = 0; i < OWNERS; i++)
 		destroy_cgroup(owners[i]);
-	destroy_cgroup(parent);
 	return ret;
 }
 
-/* Two cgroups write their own files, then each other's, and are removed. */
-static int one_pair(const char *parent, const char *witness, int number)
+/* A cgroup of a pair: its name and the prefix of its file are @name. */
+static char *create_half(const char *parent, char *name, struct job *job)
 {
-	char names[2][64], files[2][64];
-	struct job jobs[2] = {}, seen;
-	char *cgroups[2] = {};
-	int i, status, ret = -1;
-	pid_t pids[2] = { -1, -1 };
+	char *cgroup = create_cgroup(parent, name);
 
-	for (i = 0; i < 2; i++) {
-		snprintf(names[i], sizeof(names[i]), "pair%d.%d", number, i);
-		snprintf(files[i], sizeof(files[i]), "foreign_%d_%d", number, i);
-		jobs[i] = (struct job){ .prefix = files[i], .files = 1,
-					.bytes = MB(2L) };
-		cgroups[i] = create_cgroup(parent, names[i]);
-		if (!cgroups[i] || cg_write(cgroups[i], "memory.max", "16M") ||
-		    cg_run(cgroups[i], write_files, &jobs[i]))
-			goto out;
-	}
+	*job = (struct job){ .prefix = name, .files = 1, .bytes = MB(2L) };
+	if (cgroup && !cg_write(cgroup, "memory.max", "16M") &&
+	    !cg_run(cgroup, write_files, job))
+		return cgroup;
+	destroy_cgroup(cgroup);
+	return NULL;
+}
+
+static void half_name(char *name, size_t len, int number, int half)
+{
+	snprintf(name, len, "foreign_%d_%d", number, half);
+}
+
+/* Each writes the other one's file, and the witness that of the first. */
+static bool write_crosswise(char *const cgroups[2], const char *witness,
+			    struct job jobs[2])
+{
+	struct job seen = jobs[0];
+	pid_t pids[2];
+	bool good;
+	int i;
+
 	for (i = 0; i < 2; i++) {
 		jobs[i].offset = MB(2L);
 		jobs[i].bytes = MB(8L);
 		pids[i] = cg_run_nowait(cgroups[!i], write_files, &jobs[i]);
 	}
-	seen = jobs[0];
 	seen.offset = MB(16L);
 	seen.bytes = MB(1L);
-	ret = cg_run(witness, write_files, &seen);
-	for (i = 0; i < 2; i++)
-		if (pids[i] < 0 || waitpid(pids[i], &status, 0) < 0 || status)
-			ret = -1;
-out:
+	good = !cg_run(witness, write_files, &seen);
+	return wait_tasks(pids, 2) && good;
+}
+
+/* Two cgroups write their own files, then each other's, and are removed. */
+static bool one_pair(const char *parent, const char *witness, int number)
+{
+	char names[2][64], *cgroups[2];
+	struct job jobs[2];
+	bool good;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		half_name(names[i], sizeof(names[i]), number, i);
+		cgroups[i] = create_half(parent, names[i], &jobs[i]);
+	}
+	good = cgroups[0] && cgroups[1] &&
+	       write_crosswise(cgroups, witness, jobs);
 	for (i = 0; i < 2; i++)
 		destroy_cgroup(cgroups[i]);
-	return ret;
+	return good;
 }
 
 static long dying_below(const char *parent)
@@ -269,137 +287,119 @@ static void empty_journal(void)
 }
 
 /* Waits until removed cgroups are freed; drops page cache, which pins them. */
-static int wait_released(const char *parent)
+static bool wait_released(const char *parent)
 {
 	long start = now_ms(), dying;
 
 	do {
 		empty_journal();
-		if (write_text("/proc/sys/vm/drop_caches", "3", 1) < 0)
-			return -1;
+		if (write_file(VM "/drop_caches", "3"))
+			return false;
 		dying = dying_below(parent);
 		if (!dying) {
 			ksft_print_msg("released after %ld ms\n", now_ms() - start);
-			return 0;
+			return true;
 		}
 		usleep(500000);
 	} while (now_ms() - start < RELEASE_SECONDS * 1000L);
 	ksft_print_msg("%ld cgroups are still dying\n", dying);
-	return -1;
+	return false;
 }
 
 /* Records of each other's wbs, or a third cgroup's, pin no removed cgroup. */
 static int test_pairs(const char *root)
 {
-	char *parent = create_io_parent(root, "foreign_pairs");
-	char *witness = parent ? create_cgroup(parent, "witness") : NULL;
+	char *parent __free(cgroup) = create_io_parent(root, "foreign_pairs");
+	char *witness __free(cgroup) = create_cgroup(parent, "witness");
 	char prefix[32];
-	int i, ret = KSFT_FAIL;
+	bool counted;
+	int i;
 
 	for (i = 0; i < PAIRS; i++)
-		if (!witness || one_pair(parent, witness, i))
-			goto out;
-	if (dying_below(parent) < 0)
-		ret = KSFT_SKIP;
+		if (!witness || !one_pair(parent, witness, i))
+			return KSFT_FAIL;
+	counted = dying_below(parent) >= 0;
 	sync();
 	for (i = 0; i < 2 * PAIRS; i++) {
-		snprintf(prefix, sizeof(prefix), "foreign_%d_%d", i / 2, i % 2);
+		half_name(prefix, sizeof(prefix), i / 2, i % 2);
 		remove_files(prefix, 1);
 	}
-	if (!wait_released(parent))
-		ret = KSFT_PASS;
-out:
-	destroy_cgroup(witness);
-	destroy_cgroup(parent);
-	return ret;
+	if (wait_released(parent))
+		return KSFT_PASS;
+	return counted ? KSFT_FAIL : KSFT_SKIP;
 }
 
 /* Reads the whole trace: a single read() returns a page of it at most. */
-static int read_trace(char *trace, size_t size)
+static bool read_trace(char *trace, size_t size)
 {
-	int fd = open(TRACING "trace", O_RDONLY);
+	int fd __free(fd) = -1;
 	ssize_t len = -1;
 	size_t at = 0;
 
+	fd = open(TRACING "trace", O_RDONLY);
 	while (fd >= 0 && at < size - 1) {
 		len = read(fd, trace + at, size - 1 - at);
 		if (len <= 0)
 			break;
 		at += len;
 	}
-	if (fd >= 0)
-		close(fd);
 	trace[at] = '\0';
-	return len < 0 ? -1 : 0;
+	return len >= 0;
 }
 
-/* Waits until an inode of cgroup @from moves to @to, or to any if @to is 0. */
-static int wait_switch(ino_t from, ino_t to)
+/* Waits until an inode of cgroup @from moves to cgroup @to. */
+static bool wait_switch(ino_t from, ino_t to)
 {
 	static char trace[1 << 20];
 	long start = now_ms();
 	char text[128], *found;
 
-	if (to)
-		snprintf(text, sizeof(text), "old_cgroup_ino=%lu new_cgroup_ino=%lu\n",
-			 from, to);
-	else
-		snprintf(text, sizeof(text), "old_cgroup_ino=%lu ", from);
+	snprintf(text, sizeof(text), "old_cgroup_ino=%lu new_cgroup_ino=%lu\n",
+		 from, to);
 	do {
 		usleep(100000);
-		if (read_trace(trace, sizeof(trace)))
-			return -1;
+		if (!read_trace(trace, sizeof(trace)))
+			return false;
 		found = strstr(trace, text);
 		if (found) {
 			ksft_print_msg("%.*s after %ld ms\n",
 				       (int)strcspn(found, "\n"), found, now_ms() - start);
-			return 0;
+			return true;
 		}
 	} while (now_ms() - start < SWITCH_SECONDS * 1000L);
 	ksft_print_msg("not within %d s: %s\n", SWITCH_SECONDS, text);
-	return -1;
+	return false;
 }
 
-/* A cgroup that keeps dirtying the file of a removed one gets the inode. */
-static int inode_moves(const char *root, struct job *later, bool to_writer)
-{
-	struct job before = { .prefix = "foreign_moves", .files = 1,
-			      .bytes = MB(8L) };
-	char *parent = create_io_parent(root, "foreign_moves");
-	char *writer = parent ? create_cgroup(parent, "writer") : NULL;
-	struct stat st = {};
-	ino_t from;
-	int ret = KSFT_FAIL;
-
-	if (!writer || stat(writer, &st))
-		goto out;
-	if (write_text(SWITCH_EVENT, "1", 1) < 0 ||
-	    write_text(TRACING "trace", "\n", 1) < 0) {
-		ret = KSFT_SKIP;
-		goto out;
-	}
-	from = leave_files(parent, "predecessor", &before);
-	if (!from || cg_run_nowait(writer, write_files, later) < 0)
-		goto out;
-	if (!wait_switch(from, to_writer ? st.st_ino : 0))
-		ret = KSFT_PASS;
-	cg_killall(writer);
-	wait(NULL);
-out:
-	write_text(SWITCH_EVENT, "0", 1);
-	remove_files("foreign_moves", 1);
-	destroy_cgroup(writer);
-	destroy_cgroup(parent);
-	return ret;
-}
-
-/* New pages are charged to the writer. */
+/*
+ * A cgroup that keeps dirtying the file of a removed one gets the inode. New
+ * pages are charged to the writer.
+ */
 static int test_inode_moves(const char *root)
 {
+	char *parent __free(cgroup) = create_io_parent(root, "foreign_moves");
+	char *writer __free(cgroup) = create_cgroup(parent, "writer");
+	struct setting event __free(setting) = save_setting(SWITCH_EVENT);
+	struct job before = { .prefix = "foreign_moves", .files = 1,
+			      .bytes = MB(8L) };
 	struct job later = { .prefix = "foreign_moves", .files = 1,
 			     .offset = MB(8L), .bytes = MB(64L), .pause_ms = 20 };
+	int ret = KSFT_FAIL;
+	struct stat st;
+	ino_t from;
+	pid_t pid;
 
-	return inode_moves(root, &later, true);
+	if (!writer || stat(writer, &st))
+		return KSFT_FAIL;
+	if (write_file(SWITCH_EVENT, "1") || write_file(TRACING "trace", "\n"))
+		return KSFT_SKIP;
+	from = leave_files(parent, "predecessor", &before);
+	pid = from ? cg_run_nowait(writer, write_files, &later) : -1;
+	if (pid >= 0)
+		ret = passed(wait_switch(from, st.st_ino));
+	stop_task(pid);
+	remove_files("foreign_moves", 1);
+	return ret;
 }
 
 static const struct memcg_test tests[] = {

@@ -9,15 +9,10 @@
 #define _GNU_SOURCE
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cgroup_util.h"
@@ -213,12 +208,13 @@ static pid_t start_task(struct task *task, long writes,
 }
 
 /* Runs all tasks at once, each with a share of the writes. */
-static int run_tasks(struct task *tasks, const char *parent, long writes,
-		     bool (*step)(struct task *task, struct count *count))
+static bool run_tasks(struct task *tasks, const char *parent, long writes,
+		      bool (*step)(struct task *task, struct count *count))
 {
 	long each = (writes + NR_TASKS - 1) / NR_TASKS;
 	pid_t passing, pids[NR_TASKS];
-	int i, status, ret = KSFT_PASS;
+	bool good;
+	int i;
 
 	fflush(stdout);
 	memset(counts, 0, (NR_TASKS + 1) * sizeof(*counts));
@@ -227,12 +223,9 @@ static int run_tasks(struct task *tasks, const char *parent, long writes,
 		come_and_go(parent, &counts[NR_TASKS]);
 	for (i = 0; i < NR_TASKS; i++)
 		pids[i] = start_task(&tasks[i], each, step);
-	for (i = 0; i < NR_TASKS; i++)
-		if (waitpid(pids[i], &status, 0) < 0 || status)
-			ret = KSFT_FAIL;
-	kill(passing, SIGKILL);
-	waitpid(passing, NULL, 0);
-	return ret;
+	good = wait_tasks(pids, NR_TASKS);
+	stop_task(passing);
+	return good;
 }
 
 static void report(long began)
@@ -251,51 +244,51 @@ static void report(long began)
 		       counts[NR_TASKS].created, now_ms() - began);
 }
 
+/* Runs all tasks on the cgroups in @tasks, which are below @parent or are it. */
+static int run_and_report(struct task *tasks, const char *parent, long writes,
+			  bool (*step)(struct task *task, struct count *count))
+{
+	long began = now_ms();
+	bool good = run_tasks(tasks, parent, writes, step);
+
+	report(began);
+	remove_passing(parent);
+	return passed(good);
+}
+
 static int test_cgroup_each(const char *root)
 {
-	char *parent = create_cgroup(root, "knobs_each");
+	char *parent __free(cgroup) = create_parent(root, "knobs_each");
 	struct task tasks[NR_TASKS] = {};
-	long began = now_ms();
 	int i, ret = KSFT_FAIL;
 
-	if (!parent || cg_write(parent, "cgroup.subtree_control", "+memory"))
-		goto out;
-	for (i = 0; i < NR_TASKS; i++) {
+	for (i = 0; parent && i < NR_TASKS; i++) {
 		tasks[i].number = i;
 		snprintf(tasks[i].cgroup, NAME_SIZE, "%s/task%d", parent, i);
 		if (mkdir(tasks[i].cgroup, 0755))
-			goto out;
+			break;
 	}
-	ret = run_tasks(tasks, parent, nr_writes / 2, write_alone);
-	report(began);
-out:
-	remove_passing(parent);
+	if (i == NR_TASKS)
+		ret = run_and_report(tasks, parent, nr_writes / 2, write_alone);
 	for (i = 0; i < NR_TASKS; i++)
 		rmdir(tasks[i].cgroup);
-	destroy_cgroup(parent);
 	return ret;
 }
 
 static int test_same_cgroups(const char *root)
 {
-	char *parent = create_cgroup(root, "knobs_same");
+	char *parent __free(cgroup) = create_parent(root, "knobs_same");
 	struct task tasks[NR_TASKS] = {};
-	long began = now_ms();
-	int i, ret = KSFT_FAIL;
+	int i;
 
-	if (!parent || cg_write(parent, "cgroup.subtree_control", "+memory"))
-		goto out;
+	if (!parent)
+		return KSFT_FAIL;
 	for (i = 0; i < NR_TASKS; i++) {
 		tasks[i].number = i;
 		sprintf(tasks[i].cgroup, "%s", parent);
 	}
-	ret = run_tasks(tasks, parent, nr_writes - nr_writes / 2,
-			write_among_others);
-	report(began);
-out:
-	remove_passing(parent);
-	destroy_cgroup(parent);
-	return ret;
+	return run_and_report(tasks, parent, nr_writes - nr_writes / 2,
+			      write_among_others);
 }
 
 static void setup(const char *root)

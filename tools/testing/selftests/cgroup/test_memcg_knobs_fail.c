@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cgroup_util.h"
@@ -64,7 +63,7 @@ static int set_attribute(const char *kind, const char *name, const char *value)
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), DEBUGFS "%s/%s", kind, name);
-	return write_text(path, (char *)value, strlen(value)) < 0 ? -1 : 0;
+	return write_file(path, value);
 }
 
 /* Makes @percent of all allocations fail, in tasks that ask for that. */
@@ -157,27 +156,21 @@ static bool mkdir_is_right(const char *cgroup, int err)
 /* Each allocation of mkdir() fails in turn, until there are no more. */
 static int test_nth_mkdir(const char *root)
 {
-	char *parent = create_cgroup(root, "fail_nth");
-	char *child = parent ? cg_name(parent, "child") : NULL;
+	char *parent __free(cgroup) = create_parent(root, "fail_nth");
+	char *child __free(memory) = parent ? cg_name(parent, "child") : NULL;
 	struct attempt attempt = { attempt_mkdir, child };
-	int nth, err, ret = KSFT_FAIL;
 	bool used = true;
+	int nth, err;
 
-	if (!child || cg_write(parent, "cgroup.subtree_control", "+memory") ||
-	    cg_write(parent, LIMIT_FILE, "16M"))
-		goto out;
+	if (!child || cg_write(parent, LIMIT_FILE, "16M"))
+		return KSFT_FAIL;
 	for (nth = 1; used && nth < NTH_MAX; nth++) {
 		err = attempt_nth(&attempt, nth, &used);
 		if (!mkdir_is_right(child, err))
-			goto out;
+			return KSFT_FAIL;
 	}
 	ksft_print_msg("%d allocations failed, one at a time\n", nth - 2);
-	if (!used && !err && nth > 10)
-		ret = KSFT_PASS;
-out:
-	free(child);
-	destroy_cgroup(parent);
-	return ret;
+	return passed(!used && !err && nth > 10);
 }
 
 /* After an error, the knob shows the same value as before. */
@@ -224,20 +217,17 @@ static int test_nth_write(const char *root)
 {
 	static const char *const texts[] = { "16M", "20", "8M", "10", "100",
 					     "50", "100", "50" };
-	char *cgroup = create_cgroup(root, "fail_nth");
+	char *cgroup __free(cgroup) = create_cgroup(root, "fail_nth");
 	char after[SHOWN_SIZE];
-	int i, ret = KSFT_FAIL;
+	int i;
 
 	if (!cgroup)
 		return KSFT_FAIL;
 	for (i = 0; i < NR_KNOBS; i++)
 		if (!knob_takes(i, texts[i], strlen(texts[i]), after) ||
 		    !write_nth(cgroup, i, texts[i], after))
-			goto out;
-	ret = KSFT_PASS;
-out:
-	destroy_cgroup(cgroup);
-	return ret;
+			return KSFT_FAIL;
+	return KSFT_PASS;
 }
 
 /* Writes any value to a knob of @cgroup, to which no other task writes. */
@@ -292,34 +282,27 @@ static int run_task(const char *cgroup, int number)
 /* One allocation in ten fails, in several tasks, each with its cgroup. */
 static int test_random(const char *root)
 {
-	char *cgroups[NR_TASKS] = {};
-	int i, status, ret = KSFT_PASS;
-	char name[32];
+	char *cgroups[NR_TASKS] = {}, name[32];
+	pid_t pids[NR_TASKS];
+	bool good;
+	int i;
 
 	fflush(stdout);
 	if (set_failures("10"))
 		return KSFT_FAIL;
 	for (i = 0; i < NR_TASKS; i++) {
 		sprintf(name, "fail_random%d", i);
-		cgroups[i] = create_cgroup(root, name);
-		if (!cgroups[i] ||
-		    cg_write(cgroups[i], "cgroup.subtree_control", "+memory"))
+		cgroups[i] = create_parent(root, name);
+		if (!cgroups[i])
 			ksft_exit_fail_msg("cannot create %s\n", name);
-		if (!fork())
+		pids[i] = fork();
+		if (!pids[i])
 			_exit(run_task(cgroups[i], i));
 	}
+	good = wait_tasks(pids, NR_TASKS);
 	for (i = 0; i < NR_TASKS; i++)
-		if (wait(&status) < 0 || status)
-			ret = KSFT_FAIL;
-	for (i = 0; i < NR_TASKS; i++)
-		if (rmdir(cgroups[i]))
-			ret = KSFT_FAIL;
-	return set_failures("0") ? KSFT_FAIL : ret;
-}
-
-static int kmemleak(char *command)
-{
-	return write_text(KMEMLEAK, command, strlen(command)) < 0 ? -1 : 0;
+		good = !rmdir(cgroups[i]) && good;
+	return passed(!set_failures("0") && good);
 }
 
 /* All cgroups are freed by now, or will be soon. */
@@ -331,15 +314,15 @@ static int test_no_leak(const char *root)
 	if (access(KMEMLEAK, F_OK))
 		return KSFT_SKIP;
 	sleep_ms(LEAK_AGE_MS);
-	if (kmemleak("scan"))
+	if (write_file(KMEMLEAK, "scan"))
 		return KSFT_FAIL;
 	sleep_ms(LEAK_AGE_MS);
-	if (kmemleak("scan"))
+	if (write_file(KMEMLEAK, "scan"))
 		return KSFT_FAIL;
 	len = read_text(KMEMLEAK, found, sizeof(found));
 	if (len > 0)
 		ksft_print_msg("%s\n", found);
-	return len ? KSFT_FAIL : KSFT_PASS;
+	return passed(!len);
 }
 
 static const struct memcg_test tests[] = {
@@ -358,8 +341,8 @@ static void setup(const char *root)
 	knob_probe(root);
 	write_file(HURRY_FILE, "1");
 	/* Leaks from before this test are not reported. */
-	kmemleak("scan");
-	kmemleak("clear");
+	write_file(KMEMLEAK, "scan");
+	write_file(KMEMLEAK, "clear");
 }
 
 int main(void)
