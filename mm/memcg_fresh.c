@@ -95,6 +95,6 @@ bool memcg_fresh_flush(struct bdi_writeback *wb, bool freerun,
 	return true;
 }
 
-#ifdef CONFIG_MEMCG_DIRTY_LIMIT_KUNIT_TEST
+#ifdef CONFIG_MEMCG_MAX_WAIT_KUNIT_TEST
 #include "tests/memcg_fresh_kunit.c"
 #endif

@@ -24,8 +24,8 @@
  *
  * Each sleep has a timeout: no task depends on another one's wake-up for ever.
  *
- * The queues have three users: memory.high (mm/memcg_high.c), writeback at
- * memory.max (mm/memcg_max.c), and victims of the OOM killer (mm/memcg_oom.c).
+ * The queues serve waits at memory.high, and at memory.max for writeback and for
+ * victims of the OOM killer. Each user chooses the tasks that sleep, and for how long.
  */
 
 #include <linux/atomic.h>
@@ -240,8 +240,6 @@ static int __init memcg_wait_queues_init(void)
 }
 pure_initcall(memcg_wait_queues_init);
 
-#if defined(CONFIG_MEMCG_HIGH_WAIT_KUNIT_TEST) || \
-	defined(CONFIG_MEMCG_MAX_WAIT_KUNIT_TEST) || \
-	defined(CONFIG_MEMCG_OOM_WAIT_KUNIT_TEST)
+#ifdef CONFIG_MEMCG_WAIT_KUNIT_TEST
 #include "tests/memcg_wait_kunit.c"
 #endif

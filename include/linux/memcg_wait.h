@@ -7,8 +7,7 @@
 
 struct mem_cgroup;
 
-#if defined(CONFIG_MEMCG_HIGH_WAIT) || defined(CONFIG_MEMCG_MAX_WAIT) || \
-	defined(CONFIG_MEMCG_OOM_WAIT)
+#ifdef CONFIG_MEMCG_WAIT
 
 extern atomic_t memcg_wait_nr;
 
@@ -34,6 +33,6 @@ static inline void memcg_wait_wake(struct mem_cgroup *memcg)
 static inline void memcg_wait_changed(void) {}
 static inline void memcg_wait_wake(struct mem_cgroup *memcg) {}
 
-#endif
+#endif /* CONFIG_MEMCG_WAIT */
 
 #endif /* _LINUX_MEMCG_WAIT_H */

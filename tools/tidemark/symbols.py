@@ -8,7 +8,8 @@ from .hooks import Hook
 from .layout import Layout
 from .report import Failure
 
-SYMBOL = re.compile(r"^(?:menu)?config\s+(\w+)", re.M)
+# With a prompt: no fragment can set an option that others select.
+SYMBOL = re.compile(r'^(?:menu)?config\s+(\w+)\n\t(?:bool|tristate|int|hex|string) "', re.M)
 SOURCE = re.compile(r'^source "([^"]+)"$', re.M)
 
 

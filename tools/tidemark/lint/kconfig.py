@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Checks the symbols of Kconfig: complete, turned on in a fragment, used and documented."""
+"""Checks the symbols of Kconfig: complete, turned on in a fragment, used and documented.
+
+One without a prompt is selected by another one, which a user turns on.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..symbols import sourced
@@ -26,11 +29,17 @@ class Symbol:
     line: int
     text: str
 
+    @property
+    def hidden(self) -> bool:
+        return "\n\tbool\n" in self.text
+
 
 def check(subject: Subject) -> Iterator[Finding]:
     context = _Context(subject)
-    for symbol in symbols(subject):
-        for problem in (*_shape(symbol), *context.problems(symbol)):
+    found = list(symbols(subject))
+    for symbol in found:
+        shape = _selected(symbol, found) if symbol.hidden else _shape(symbol)
+        for problem in (*shape, *context.problems(symbol)):
             yield Finding(NAME, symbol.file, symbol.line, f"{symbol.name} {problem}")
 
 
@@ -42,6 +51,12 @@ def symbols(subject: Subject) -> Iterator[Symbol]:
             found = ENTRY.match(lines[start])
             if found:
                 yield Symbol(found[1], path, start + 1, "\n".join(lines[start:end]) + "\n")
+
+
+def _selected(symbol: Symbol, others: Iterable[Symbol]) -> Iterator[str]:
+    line = f"\n\tselect {symbol.name}\n"
+    if not any(line in other.text for other in others):
+        yield "has no prompt, and no other option of ours selects it"
 
 
 def _shape(symbol: Symbol) -> Iterator[str]:
@@ -84,10 +99,11 @@ class _Context:
         option = re.compile(rf"\bCONFIG_{symbol.name}\b")
         enabled = re.compile(rf"^CONFIG_{symbol.name}=[ym]$", re.M)
         mentioned = re.compile(rf"\b(?:CONFIG_)?{symbol.name}\b")
-        if not any(mentioned.search(text) for text in self._documents):
-            yield "is mentioned nowhere in Documentation, README or CONTRIBUTING"
-        if not any(enabled.search(text) for text in self._fragments):
-            yield "is turned on by none of our config fragments"
+        if not symbol.hidden:
+            if not any(mentioned.search(text) for text in self._documents):
+                yield "is mentioned nowhere in Documentation, README or CONTRIBUTING"
+            if not any(enabled.search(text) for text in self._fragments):
+                yield "is turned on by none of our config fragments"
         if not any(option.search(text) for text in self._users):
             yield "is used by no makefile and no code"
 

@@ -21,7 +21,17 @@ MEND = """\
  line 11
  line 12
 """
-KCONFIG = "config A\n\tbool\n\nconfig A_KUNIT_TEST\n\tbool\n"
+KCONFIG = """\
+config A
+\tbool "a"
+\tselect HIDDEN
+
+config A_KUNIT_TEST
+\tbool "a" if !KUNIT_ALL_TESTS
+
+config HIDDEN
+\tbool
+"""
 
 
 class CheckSeriesTest(fake.Case):

@@ -20,7 +20,7 @@ class KernelTest(fake.Case):
             target.start()
             self.addCleanup(target.stop)
         self.write("Kconfig", 'source "mm/Kconfig.ours"\n')
-        self.write("mm/Kconfig.ours", "config OURS\n\tbool\n")
+        self.write("mm/Kconfig.ours", 'config OURS\n\tbool "o"\n')
         self.fragment = self.write("kernel/configs/x.config", "CONFIG_A=y\n")
         overlay = ("mm/Kconfig.ours", "kernel/configs/x.config")
         self.write_hook("0001-x", fake.diff("mm/pages.c", fake.HUNK_10), overlay=overlay)
@@ -77,13 +77,13 @@ class KernelTest(fake.Case):
     def test_pristine_has_no_options_of_ours(self) -> None:
         self.fragment.write_text("CONFIG_DROPPED=y\n")
         self.assert_fails(self.refused(pristine=True), "CONFIG_DROPPED")
-        self.write("mm/Kconfig.ours", "menuconfig DROPPED\n\tbool\n")
+        self.write("mm/Kconfig.ours", 'menuconfig DROPPED\n\tbool "d"\n')
         self.build(pristine=True)
         self.assert_fails(self.refused(), "CONFIG_DROPPED")
 
     def test_pristine_has_no_options_of_hooks(self) -> None:
         self.fragment.write_text("CONFIG_DROPPED=y\n")
-        added = "@@ -1 +1,2 @@\n obj-y += pages.o\n+config DROPPED\n"
+        added = '@@ -1 +1,3 @@\n obj-y += pages.o\n+config DROPPED\n+\tbool "d"\n'
         self.write_hook("0002-x", fake.diff("mm/Makefile", added))
         self.build(pristine=True)
 

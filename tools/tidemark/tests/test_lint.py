@@ -182,6 +182,16 @@ class KconfigTest(SubjectCase):
             self.assertIn(f"kconfig: {problem}", found[0])
             self.assertTrue(found[0].startswith("mm/Kconfig.ours:"))
 
+    def test_symbol_that_only_others_turn_on(self) -> None:
+        hidden = "\nconfig OURS_WAIT\n\tbool\n"
+        self.write("mm/ours.c", f"{CODE}#ifdef CONFIG_OURS_WAIT\n#endif\n")
+        self.kconfig.write_text(KCONFIG + hidden)
+        says = "OURS_WAIT has no prompt, and no other option of ours selects it"
+        self.assertEqual(self.found(), [f"mm/Kconfig.ours:24: kconfig: {says}"])
+        selecting = KCONFIG.replace("\thelp\n", "\tselect OURS_WAIT\n\thelp\n", 1)
+        self.kconfig.write_text(selecting + hidden)
+        self.assertEqual(self.found(), [])
+
     def test_symbol_that_nothing_knows_of(self) -> None:
         self.write("README.md", "")
         self.write("mm/ours.c", "int x;\n")
