@@ -6,6 +6,7 @@ BASE ?= 6.12
 LINUX ?=
 PRISTINE ?=
 FLAVOUR ?=
+PART ?=
 SIGNOFF ?=
 NAME ?=
 FROM ?=
@@ -13,7 +14,7 @@ DEB_CONFIG ?=
 ARGS ?=
 
 # Passed on through the environment: no value can break the shell's quoting.
-export BASE LINUX PRISTINE FLAVOUR SIGNOFF NAME FROM DEB_CONFIG
+export BASE LINUX PRISTINE FLAVOUR PART SIGNOFF NAME FROM DEB_CONFIG
 
 tidemark = @PYTHONPATH=tools python3 -m tidemark
 source = --base "$$BASE" --linux "$$LINUX" --pristine "$$PRISTINE" --flavour "$$FLAVOUR"
@@ -30,6 +31,8 @@ help: ## list the targets and variables
 	@echo '  PRISTINE=1      the unpatched kernel (tree, kernel, run, shell; bench: against itself)'
 	@echo '  FLAVOUR=lean    the small kernel of run and shell; all others use vm'
 	@echo '  FLAVOUR=debug   a kernel with debug checks (kernel, run, test, shell); kcsan (kernel, test)'
+	@echo '  PART=...        one part of the series (tree, kernel, series, check-series); one of:'
+	@echo '                 ' $(basename $(notdir $(wildcard patches/parts/*)))
 	@echo '  SIGNOFF=1       the mails come from you, with your Signed-off-by (series)'
 	@echo '  NAME=...        a benchmark that bench-list lists (bench)'
 	@echo '  DEB_CONFIG=path a kernel configuration in place of Debian'"'"'s (deb)'
@@ -40,10 +43,10 @@ base: python3 ## fetch and unpack the kernel source; prints its path
 	$(tidemark) base $(source)
 
 tree: python3 ## prepare the patched kernel tree; prints its path
-	$(tidemark) tree $(source)
+	$(tidemark) tree $(source) --part "$$PART"
 
 kernel: python3 ## build the kernel; prints the path of its image
-	$(tidemark) kernel $(source)
+	$(tidemark) kernel $(source) --part "$$PART"
 
 deb: python3 ## build Debian packages of the patched kernel; prints their directory
 	$(tidemark) deb $(source) --deb-config "$$DEB_CONFIG" $(ARGS)
@@ -67,7 +70,7 @@ results: python3 ## put the last results of run and bench into bases/ and the RE
 	$(tidemark) results $(source)
 
 series: python3 ## export the patch series as mails with a cover letter; prints their directory
-	$(tidemark) series $(source) --signoff "$$SIGNOFF"
+	$(tidemark) series $(source) --part "$$PART" --signoff "$$SIGNOFF"
 
 patch: python3 ## export the series as one flat patch; prints its path
 	$(tidemark) patch $(source)
@@ -76,7 +79,7 @@ port: python3 ## report for each hunk how it applies to BASE; FROM=7.3 copies wh
 	$(tidemark) port $(source) --from "$$FROM"
 
 check-series: python3 ## build each commit of the series and boot the last one
-	$(tidemark) check-series $(source) $(ARGS)
+	$(tidemark) check-series $(source) --part "$$PART" $(ARGS)
 
 lint: python3 ## run checkpatch, sparse, W=1, kernel-doc, coccinelle and more
 	$(tidemark) lint $(source) $(ARGS)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import kernel
+from . import kernel, parts
 from .layout import REPOSITORY
 from .report import Failure, elapsed, working
 
@@ -31,6 +31,10 @@ class Step:
 
 STEPS = (
     Step("check-series", "check-series", {}),
+    *(
+        Step(f"part-{part}", "check-series", {"PART": part, "FLAVOUR": kernel.LEAN})
+        for part in parts.names(REPOSITORY)
+    ),
     Step("lint", "lint", {}),
     Step("matrix", "matrix", {"ARGS": "--boot"}),
     Step("upstream-tests", "upstream-tests", {}),
@@ -100,4 +104,4 @@ def run(step: Step, common: Mapping[str, str], root: Path, place: Path) -> str:
     lines = done.stdout.splitlines()
     result = lines[-1] if lines else "no result"
     took = elapsed(time.monotonic() - start)
-    return f"{'FAIL' if done.returncode else 'ok':4} {step.name:16} {took:>7}  {result}"
+    return f"{'FAIL' if done.returncode else 'ok':4} {step.name:22} {took:>7}  {result}"

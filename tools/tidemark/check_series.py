@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Checks the series as its recipients see it: it applies to a whole tree, and each commit builds.
+"""Checks the series or a part as its recipients see it: it applies, and each commit builds.
 
 For each commit, the affected objects are compiled with each of our options off and alone, and
 with all of them on; a warning is an error. The kernel of the last commit is linked and booted.
@@ -13,15 +13,17 @@ from pathlib import Path
 from . import (
     affected,
     apply,
+    boot,
     config,
-    console,
     difference,
     guest,
+    hooks,
     kbuild,
     kernel,
     lock,
     overlay,
     packages,
+    parts,
     process,
     scratch,
     series,
@@ -40,33 +42,36 @@ from .report import Failure, progress, working
 from .series import Series
 
 COMPILE_SECONDS = 1800
-BOOT_SECONDS = 300
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parts.add_arguments(parser)
     vm.add_arguments(parser)
 
 
 def main(args: argparse.Namespace) -> int:
     if args.pristine:
         raise Failure("PRISTINE=1: the unpatched kernel has no patches to check")
+    part = parts.chosen(args)
     tools = (*series.TOOLS, *kbuild.TOOLS, *guest.TOOLS, *vm.TOOLS)
     packages.require(tools, bases.required_packages(args.base, args.linux))
     base = bases.obtain(args.base, args.linux)
-    exported = series.export(base)
-    apply_to_whole_tree(base, exported, REPOSITORY)
+    exported = series.export(base, part=part)
+    apply_to_whole_tree(base, exported, REPOSITORY, part)
     build_commits(base, exported.hooks, REPOSITORY)
-    _boot(args, base)
+    image = kernel.build(base, flavour=args.flavour, part=part)
+    with working("booting"):
+        boot.boot(args, image, base)
     print(f"{len(exported.mails)} commits apply, build and boot on Linux {base.version}")
     return 0
 
 
-def apply_to_whole_tree(base: Base, exported: Series, layout: Layout) -> None:
+def apply_to_whole_tree(base: Base, exported: Series, layout: Layout, part: str = "") -> None:
     """The result of git am for the mails, in a git repository of the whole base."""
-    prepared = tree.prepare(base, layout=layout)
     place = layout.build / "check-series"
     name = f"{base.label}-whole"
     with (
+        tree.use(base, False, layout, part) as prepared,
         lock.hold(layout.build, f"check-series/{name}"),
         scratch.directory(place, name) as draft,
     ):
@@ -79,7 +84,7 @@ def apply_to_whole_tree(base: Base, exported: Series, layout: Layout) -> None:
             repository.commit(f"Linux {base.version}")
         with working("git am"):
             repository.apply_mails(exported.mails)
-        if differing := difference.between(top, prepared):
+        if differing := difference.between(top, prepared.path):
             raise Failure(f"git am gives another tree: {differing[0]} differs", differing[1:])
 
 
@@ -103,7 +108,7 @@ class _Steps:
         self._place = layout.build / "check-series"
         self._tree = self._place / base.label
         self._fragments = config.read(kernel.fragments(base.name, layout), layout)
-        self._symbols = symbols.ours(layout, read)
+        self._symbols = symbols.ours(layout, hooks.read_all(base.name, layout))
         self._taken: list[Hook] = []
         self._begin()
 
@@ -180,16 +185,6 @@ class _Steps:
     def _build_test(self, suite: str, name: str) -> None:
         with scratch.directory(self._place, self._base.label) as draft:
             guest.build_selftest(self._tree, suite, name, draft)
-
-
-def _boot(args: argparse.Namespace, base: Base) -> None:
-    image = kernel.build(base)
-    machine = guest.machine(args, image, base, "boot", ("kunit.enable=0",))
-    with working("booting"):
-        outcome = vm.run(machine, guest.log(machine), BOOT_SECONDS, progress)
-    console.require_quiet(outcome)
-    if outcome.status:
-        raise Failure("the guest booted, but lacks a feature of the series", outcome.results)
 
 
 def _replace(source: Path, target: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The cover letter: our text, the figures of `make run` and the base, in the mail from git."""
+"""The cover letter: in the mail from git, a page of ours, the figures of `make run`, the base."""
 
 import re
 from pathlib import Path
@@ -8,30 +8,36 @@ from . import base as bases
 from .base import Base
 from .layout import Layout
 from .measure import headline
+from .parts import Page
 from .report import Failure
 
-TEXT = "cover.txt"
 SUBJECT = "*** SUBJECT HERE ***"
 BLURB = "*** BLURB HERE ***"
 PLACE = re.compile(r"^@(\w+)@$", re.M)
+# A maintainer reads one page first.
+MOST_LINES = 60
 
 
-def fill(letter: Path, base: Base, lines: str, layout: Layout) -> None:
-    """Replace the places that git leaves open. Subject and text are in patches/cover.txt."""
-    path = layout.patches / TEXT
-    name = layout.relative(path)
-    subject, _, text = path.read_text().partition("\n\n")
-    if not subject.startswith("Subject: "):
-        raise Failure(f"{name}:1: expected a `Subject: ` line and an empty one")
+def fill(letter: Path, page: Page, base: Base, lines: str, layout: Layout) -> None:
+    """Replace the places that git leaves open by a page."""
+    content = letter.read_text().replace(SUBJECT, page.subject)
+    letter.write_text(content.replace(BLURB, _filled(page, base, lines, layout)))
+
+
+def _filled(page: Page, base: Base, lines: str, layout: Layout) -> str:
     values = {
         "RESULTS": headline.load(bases.DEFAULT, layout).block,
         "BASE": f"base: Linux {base.version} ({base.origin})\n{lines}",
     }
-    if absent := sorted(values.keys() - set(PLACE.findall(text))):
-        raise Failure(f"{name}: the line @{absent[0]}@ is missing")
-    if unknown := sorted(set(PLACE.findall(text)) - values.keys()):
-        raise Failure(f"{name}: nothing goes to @{unknown[0]}@")
-    filled = PLACE.sub(lambda found: values[found[1]], text).strip("\n")
-    content = letter.read_text()
-    content = content.replace(SUBJECT, subject.removeprefix("Subject: "))
-    letter.write_text(content.replace(BLURB, filled))
+    places = set(PLACE.findall(page.text))
+    # The figures are those of a dirty limit, which most parts are not about.
+    needed = {"BASE"} if page.patches else values.keys()
+    if absent := sorted(needed - places):
+        raise Failure(f"{page.name}: the line @{absent[0]}@ is missing")
+    if unknown := sorted(places - values.keys()):
+        raise Failure(f"{page.name}: nothing goes to @{unknown[0]}@")
+    text = PLACE.sub(lambda found: values[found[1]], page.text)
+    if (count := text.count("\n") + 1) > MOST_LINES:
+        limit = f"a cover page has at most {MOST_LINES}"
+        raise Failure(f"{page.name}: {count} lines in the mail; {limit}")
+    return text

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Reading hooks. Each patch of the series has a directory:
 
-patches/0010-mm-watermark-wait/message     subject, body and Overlay: trailers, for all bases
-patches/0010-mm-watermark-wait/6.12.diff   the lines that it changes in that base
-patches/0013-docs-watermark-wait/any.diff  the same for every base
+patches/0040-mm-watermark-wait/message     subject, body and Overlay: trailers, for all bases
+patches/0040-mm-watermark-wait/6.12.diff   the lines that it changes in that base
+patches/0043-docs-watermark-wait/any.diff  the same for every base
 
 A patch that only adds files of the overlay has no diff at all.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
@@ -83,7 +83,8 @@ class Hook:
 
 def directories(layout: Layout) -> list[Path]:
     """The patches in the order of the series."""
-    return sorted(path for path in layout.patches.iterdir() if path.is_dir())
+    found = (path for path in layout.patches.iterdir() if path != layout.parts)
+    return sorted(path for path in found if path.is_dir())
 
 
 def diff_for(base_name: str, directory: Path) -> Path | None:
@@ -121,6 +122,11 @@ def read_all(base_name: str, layout: Layout) -> list[Hook]:
     known = overlay.files(layout)
     chosen = overlay.for_base(base_name, layout)
     return [read(path, base_name, layout, known, chosen) for path in directories(layout)]
+
+
+def overlay_of(read: Iterable[Hook]) -> dict[str, Path]:
+    """All files of ours that some hooks add."""
+    return {path: source for hook in read for path, source in hook.overlay.items()}
 
 
 def read(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import base as bases
-from . import config, hooks, kbuild, lock, packages, process, scratch, symbols, tree
+from . import config, hooks, kbuild, lock, packages, parts, process, scratch, symbols, tree
 from .base import Base
 from .kbuild import TOOLS, Kbuild
 from .layout import REPOSITORY, Layout
@@ -32,30 +32,36 @@ class Image:
     source: Path
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parts.add_arguments(parser)
+
+
 def build(
     base: Base,
     pristine: bool = False,
     wanted: Sequence[Path] = (),
     flavour: str = PLAIN,
     layout: Layout = REPOSITORY,
+    part: str = "",
 ) -> Image:
     """Build incrementally, in one directory per base and flavour."""
     kbuild.check_place(layout)
     packages.require(TOOLS)
-    name = f"{base.label}-{flavour}{'-pristine' if pristine else ''}"
+    name = f"{base.label}-{flavour}{'-pristine' if pristine else '-part' if part else ''}"
     with (
-        tree.use(base, pristine, layout) as source,
+        tree.use(base, pristine, layout, part) as source,
         lock.hold(layout.build, f"kernel/{name}") as descriptor,
     ):
         wishes = config.read(wanted or fragments(base.name, layout, flavour), layout)
-        excepted = absent_symbols(base.name, pristine, layout)
+        excepted = absent_symbols(base, pristine, layout, part)
         return _Build(name, source, layout, descriptor).image(wishes, excepted)
 
 
 def main(args: argparse.Namespace) -> int:
     packages.require(TOOLS, bases.required_packages(args.base, args.linux))
+    part = parts.chosen(args)
     base = bases.obtain(args.base, args.linux)
-    print(build(base, args.pristine, flavour=args.flavour).path)
+    print(build(base, args.pristine, flavour=args.flavour, part=part).path)
     return 0
 
 
@@ -81,9 +87,13 @@ def _fragment(flavour: str, layout: Layout) -> Path:
     return layout.fragments / f"tidemark-{flavour}.config"
 
 
-def absent_symbols(base_name: str, pristine: bool, layout: Layout) -> set[str]:
+def absent_symbols(base: Base, pristine: bool, layout: Layout, part: str = "") -> set[str]:
     """Options that the fragments may ask for in vain: a pristine kernel has none of ours."""
-    return symbols.ours(layout, hooks.read_all(base_name, layout)) if pristine else set()
+    if not pristine and not part:
+        return set()
+    every = symbols.ours(layout, hooks.read_all(base.name, layout))
+    present = parts.read(part, base, layout) if part else []
+    return every - symbols.ours(layout, present, hooks.overlay_of(present))
 
 
 class _Build:

@@ -24,6 +24,19 @@ class Layout:
         return self.root / "patches"
 
     @property
+    def cover(self) -> Path:
+        return self.patches / "cover.txt"
+
+    @property
+    def parts(self) -> Path:
+        return self.patches / "parts"
+
+    @property
+    def pages(self) -> list[Path]:
+        """The cover pages of the whole series and of its parts."""
+        return [self.cover, *sorted(self.parts.glob("*.txt"))]
+
+    @property
     def kconfig(self) -> Path:
         return self.root / "Kconfig"
 

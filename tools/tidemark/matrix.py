@@ -12,8 +12,8 @@ from pathlib import Path
 
 from . import (
     affected,
+    boot,
     config,
-    console,
     guest,
     kbuild,
     kernel,
@@ -32,10 +32,9 @@ from .hooks import read_all
 from .kbuild import Kbuild
 from .kernel import Image
 from .layout import REPOSITORY, Layout
-from .report import Failure, failure, progress, working
+from .report import Failure, failure, working
 
 COMPILE_SECONDS = 3600
-BOOT_SECONDS = 300
 # A call to libgcc in nm's output: no kernel has that library.
 DIVISION = re.compile(r"^(\S+): +U (__u?(?:div|mod|divmod)di[34])$", re.M)
 LIMIT = "MEMCG_DIRTY_LIMIT"
@@ -45,12 +44,6 @@ MAX = "MEMCG_MAX_WAIT"
 OOM = "MEMCG_OOM_WAIT"
 # Its suite makes up a node.
 NODES = "WATERMARK_WAIT_KUNIT_TEST"
-# Cgroup files that prove that an option works. They need the memory controller.
-FILES = {
-    "ACTIVE_RATIO": "memory.active_inactive_ratio",
-    LIMIT: "memory.dirty_limit_in_bytes",
-    THRESHOLD: "memory.stat_flush_threshold",
-}
 
 
 @dataclass(frozen=True)
@@ -160,7 +153,7 @@ class _Matrix:
             options = self._configure(build, variant)
             how = self._compile(build, name, options)
             if self._args.boot and variant.machine == kbuild.HERE:
-                self._boot(build, name, options)
+                self._boot(build, name)
                 how += ", boots"
         except Failure as error:
             failure(Failure(f"{name}: {error.message}", error.detail))
@@ -187,16 +180,9 @@ class _Matrix:
         if found := divisions(process.output(["nm", "-A", "-u", *objects], out)):
             raise Failure("64-bit divisions that a 32-bit kernel does not link", found)
 
-    def _boot(self, build: Kbuild, name: str, options: Mapping[str, str]) -> None:
+    def _boot(self, build: Kbuild, name: str) -> None:
         with working(f"building kernel {name}", kbuild.StepCount(build.log)):
             build.make(f"-j{kbuild.jobs()}", "KCFLAGS=-Werror", "bzImage")
         path = build.out / "arch" / "x86" / "boot" / "bzImage"
         image = Image(path, build.out, build.config, "", self._tree)
-        controller = options.get("MEMCG") == "y"
-        files = [FILES[o] for o in sorted(FILES) if controller and options.get(o) == "y"]
-        parameters = ("kunit.enable=0", f"tidemark.files={','.join(files)}")
-        machine = guest.machine(self._args, image, self._base, "boot", parameters)
-        outcome = vm.run(machine, guest.log(machine), BOOT_SECONDS, progress)
-        console.require_quiet(outcome)
-        if outcome.status:
-            raise Failure("the guest booted, but lacks a feature of the series", outcome.results)
+        boot.boot(self._args, image, self._base)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Exports the patch series: one mail per hook, with its new files, and a cover letter.
+"""Exports the patch series, or a part of it: one mail per hook, with its new files, and a cover.
 
 Prints how many lines of upstream's files it changes and, last, the directory with the mails.
 The git history that it is exported from has only the files that the series is about: blobs
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import apply, cover, difference, hooks, lock, overlay, packages, scratch, tree
+from . import apply, cover, difference, lock, overlay, packages, parts, scratch, tree
 from . import base as bases
 from .base import Base
 from .gitrepo import NEUTRAL, Identity, Repository, identity_of_user
@@ -36,6 +36,7 @@ class Series:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parts.add_arguments(parser)
     parser.add_argument("--signoff", default="", help="1: from git's user, with a Signed-off-by")
 
 
@@ -44,34 +45,41 @@ def main(args: argparse.Namespace) -> int:
         raise Failure("PRISTINE=1: the unpatched kernel has no patches to export")
     if args.signoff not in SWITCH:
         raise Failure(f"SIGNOFF={args.signoff}: expected 1, 0 or nothing")
+    part = parts.chosen(args)
     packages.require(TOOLS, bases.required_packages(args.base, args.linux))
-    series = export(bases.obtain(args.base, args.linux), SWITCH[args.signoff])
+    series = export(bases.obtain(args.base, args.linux), SWITCH[args.signoff], part=part)
     print(upstream_lines(series.hooks))
     print(series.path)
     return 0
 
 
-def export(base: Base, signoff: bool = False, layout: Layout = REPOSITORY) -> Series:
+def export(
+    base: Base, signoff: bool = False, layout: Layout = REPOSITORY, part: str = ""
+) -> Series:
     """Make the mails, and keep them only if git am makes the prepared tree from them."""
     # lint exports the series elsewhere, so that signed mails stay.
-    place = layout.build / "series" / (f"{base.label}-signed" if signoff else base.label)
-    with lock.hold(layout.build, f"series/{place.name}"):
-        prepared = tree.prepare(base, layout=layout)
-        read = hooks.read_all(base.name, layout)
+    name = "-".join(filter(None, (base.label, part, "signed" if signoff else "")))
+    place = layout.build / "series" / name
+    with (
+        lock.hold(layout.build, f"series/{name}"),
+        tree.use(base, False, layout, part) as prepared,
+    ):
+        read = parts.read(part, base, layout)
         identity = identity_of_user(layout.root) if signoff else NEUTRAL
         with scratch.directory(place.parent, place.name) as draft:
-            with working(f"exporting the series for {base.name}"):
+            with working(f"exporting {part or 'the series'} for {base.name}"):
                 repository, start = history(base, read, draft / "history", identity)
                 options = ["--signoff"] if signoff else []
                 mails = repository.export(start, draft / "mails", *options)
-                cover.fill(mails[0], base, upstream_lines(read), layout)
-            _check(base, read, mails[1:], prepared, draft)
+                page = parts.page(part, layout)
+                cover.fill(mails[0], page, base, upstream_lines(read), layout)
+            _check(base, read, mails[1:], prepared.path, draft)
             if place.exists():
                 shutil.rmtree(place)
             mails[0].parent.rename(place)
     names = [mail.name for mail in mails]
-    progress(f"series {base.label}: {len(read)} patches, which git am turns into the prepared tree")
-    paths = tuple(place / name for name in names)
+    progress(f"series {name}: {len(read)} patches, which git am turns into the prepared tree")
+    paths = tuple(place / file for file in names)
     return Series(place, paths[0], paths[1:], tuple(read))
 
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Prepares the patched tree from base, hooks and overlay, atomically. Prints its path."""
+"""Prepares the patched tree from base, hooks and overlay, atomically. Prints its path.
+
+There is one for the whole series, and one for the part that was asked for last.
+"""
 
 import argparse
 import filecmp
@@ -12,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import apply, hooks, lock, overlay, packages, process, scratch
+from . import apply, hooks, lock, overlay, packages, parts, process, scratch
 from . import base as bases
 from .base import Base
 from .hooks import Hook
@@ -33,35 +36,42 @@ class Tree:
     lineage: str
 
 
-def prepare(base: Base, pristine: bool = False, layout: Layout = REPOSITORY) -> Path:
-    return ensure(base, pristine, layout).path
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parts.add_arguments(parser)
 
 
-def ensure(base: Base, pristine: bool, layout: Layout) -> Tree:
+def prepare(
+    base: Base, pristine: bool = False, layout: Layout = REPOSITORY, part: str = ""
+) -> Path:
+    return ensure(base, pristine, layout, part).path
+
+
+def ensure(base: Base, pristine: bool, layout: Layout, part: str = "") -> Tree:
     """Bring the prepared tree up to date. A pristine one is the base itself: builds are O=."""
-    with use(base, pristine, layout) as tree:
+    with use(base, pristine, layout, part) as tree:
         return tree
 
 
 @contextmanager
-def use(base: Base, pristine: bool, layout: Layout) -> Iterator[Tree]:
+def use(base: Base, pristine: bool, layout: Layout, part: str = "") -> Iterator[Tree]:
     """Yield the tree, up to date, and keep others from changing it while it is in use."""
     if pristine:
         yield Tree(base.path, base.key, base.key)
         return
     packages.require(["git", "patch"])
-    artifact = f"tree/{base.label}"
+    artifact = f"tree/{parts.label(base, part)}"
     while True:
         with lock.hold(layout.build, artifact, shared=True):
-            if tree := _Preparation(base, layout).current():
+            if tree := _Preparation(base, layout, part).current():
                 yield tree
                 return
         with lock.hold(layout.build, artifact):
-            _Preparation(base, layout).make()
+            _Preparation(base, layout, part).make()
 
 
 def main(args: argparse.Namespace) -> int:
-    print(prepare(bases.obtain(args.base, args.linux), args.pristine))
+    part = parts.chosen(args)
+    print(prepare(bases.obtain(args.base, args.linux), args.pristine, part=part))
     return 0
 
 
@@ -87,14 +97,17 @@ def _check(files: Collection[str], read: Sequence[Hook], base: Path) -> None:
 
 
 class _Preparation:
-    def __init__(self, base: Base, layout: Layout) -> None:
+    def __init__(self, base: Base, layout: Layout, part: str) -> None:
         self._base = base
         self._layout = layout
-        self._path = layout.build / "tree" / base.label
-        self._stamp = self._path.with_name(f"{base.label}.json")
+        self._part = part
+        self._path = layout.build / "tree" / parts.label(base, part)
+        self._stamp = self._path.with_name(f"{self._path.name}.json")
         self._last = scratch.read_json(self._stamp) if self._path.is_dir() else {}
-        self._hooks = hooks.read_all(base.name, layout)
-        self._overlay = overlay.for_base(base.name, layout)
+        self._hooks = parts.read(part, base, layout)
+        # Of the whole series, this finds files that no hook names.
+        every = overlay.for_base(base.name, layout)
+        self._overlay = hooks.overlay_of(self._hooks) if part else every
 
     def current(self) -> Tree | None:
         """The tree, if it is up to date."""
@@ -114,7 +127,7 @@ class _Preparation:
             self._fill(stage)
             changed = self._changed(stage)
             progress(
-                f"tree {self._base.label}: {len(self._hooks)} hook(s), "
+                f"tree {self._path.name}: {len(self._hooks)} hook(s), "
                 f"{len(self._overlay)} file(s) of ours"
             )
             with working("linking the prepared tree"):
@@ -125,6 +138,7 @@ class _Preparation:
     def _key(self) -> str:
         digest = hashlib.sha256(self._base.key.encode())
         inputs = [*hooks.paths(self._base.name, self._layout)]
+        inputs += [parts.path(self._part, self._layout)] if self._part else []
         inputs += self._overlay.values()
         for path in inputs:
             content = hashlib.sha256(path.read_bytes()).hexdigest()

@@ -51,7 +51,7 @@ def _messages(subject: Subject, tree: Tree, pristine: bool) -> list[Message]:
         stamp = build.out / "tidemark.json"
         build.start(scratch.read_json(stamp).get("lineage") != tree.lineage)
         scratch.write_json(stamp, {"lineage": tree.lineage})
-        excepted = kernel.absent_symbols(subject.base.name, pristine, layout)
+        excepted = kernel.absent_symbols(subject.base, pristine, layout)
         options = build.configure(_fragments(subject), excepted)
         sources = affected.built(candidates(subject), tree.path, options)
         objects = [str(Path(path).with_suffix(".o")) for path in sources]

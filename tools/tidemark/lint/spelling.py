@@ -11,12 +11,13 @@ from .finding import Finding
 from .subject import Subject
 
 NAME = "codespell"
-TEXTS = ("README.md", "CONTRIBUTING.md", "Makefile", "MAINTAINERS", "patches/cover.txt")
+TEXTS = ("README.md", "CONTRIBUTING.md", "Makefile", "MAINTAINERS")
 
 
 def check(subject: Subject) -> Iterator[Finding]:
     root = subject.layout.root
     files = [path for path in TEXTS if (root / path).exists()]
+    files += [subject.layout.relative(path) for path in subject.layout.pages]
     files += [
         subject.layout.relative(path) for hook in subject.hooks for path in hook.overlay.values()
     ]

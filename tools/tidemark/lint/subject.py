@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..base import Base
-from ..hooks import Hook
+from ..hooks import Hook, overlay_of
 from ..layout import Layout
 from ..series import Series
 from ..tree import Tree
@@ -28,7 +28,7 @@ class Subject:
     @property
     def overlay(self) -> list[str]:
         """Our files: the tree has those that its hooks name, and no others."""
-        return sorted(path for hook in self.hooks for path in hook.overlay)
+        return sorted(overlay_of(self.hooks))
 
     def new_code(self) -> list[str]:
         """Our C files."""

@@ -111,7 +111,7 @@ def store(name: str, headline: Headline, layout: Layout) -> None:
 
 def quoting(layout: Layout) -> list[Path]:
     """Texts that may quote the figures, except the README."""
-    return [layout.patches / "cover.txt", *sorted(layout.patches.glob("*/message"))]
+    return [*layout.pages, *sorted(layout.patches.glob("*/message"))]
 
 
 def rewritten(text: str, headline: Headline) -> str:

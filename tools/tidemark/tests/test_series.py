@@ -114,7 +114,7 @@ class SeriesTest(fake.Case):
         self.assertEqual(gitrepo.identity_of_user(self.linux), gitrepo.Identity("A B", "a@b.c"))
 
     def test_mails_that_give_another_tree(self) -> None:
-        prepared = tree.prepare(self.base, layout=self.layout)
+        tree.prepare(self.base, layout=self.layout)
 
         def left_out(path: str, source: Path, stage: Path) -> None:
             if path != "mm/new.c":
@@ -122,7 +122,6 @@ class SeriesTest(fake.Case):
 
         copy = overlay.copy
         with (
-            mock.patch.object(tree, "prepare", return_value=prepared),
             mock.patch.object(overlay, "copy", left_out),
             self.assertRaises(Failure) as caught,
         ):
