@@ -6,7 +6,7 @@
  *					record, under the i_pages lock
  *	balance_dirty_pages()		mem_cgroup_flush_foreign() starts the
  *					recorded flushers
- *	mm/memcg_dirty_wb.c		memcg_foreign_next() walks the records
+ *	dirty limits			memcg_foreign_next() walks the records
  *	mem_cgroup_css_offline()	memcg_foreign_offline() ends them
  *
  * A record holds references to its wb and bdi, so a walk may use the wb of a
