@@ -21,7 +21,7 @@
  *	   0	    0
  *	  25	25000
  *	  75	75000
- *	 100	98438: one page in 64, but 32 at least, is left to reclaim
+ *	 100	93750: one page in 16, but 32 at least, is left to reclaim
  *
  * On the classic LRU these are the pages of the active list, and reclaim
  * deactivates the pages above the ratio. On the multi-gen LRU they are those of
@@ -70,7 +70,7 @@
 
 /*
  * One in 16 file pages is not protected at any ratio. With one in 64, the inactive
- * list was too short for large folios: reclaim scanned two to three times as many
+ * list was too short for large folios: reclaim scanned two to four times as many
  * anonymous pages at a ratio of 100 as without a ratio.
  */
 #define ACTIVE_RATIO_RESERVE_SHIFT	4
@@ -104,24 +104,6 @@ static unsigned long active_ratio_share(unsigned long file, int ratio)
 }
 
 /**
- * active_ratio_protected - the number of pages that a ratio protects
- * @file: file pages
- * @ratio: in percent, 0 to 100
- *
- * Without a page to scan, reclaim would raise its priority until it takes
- * anonymous memory or calls the OOM killer; kswapd would give up.
- *
- * Return: the share in pages, less a reserve that is left to reclaim.
- */
-static unsigned long active_ratio_protected(unsigned long file, int ratio)
-{
-	unsigned long reserve = max(file >> ACTIVE_RATIO_RESERVE_SHIFT,
-				    SWAP_CLUSTER_MAX);
-
-	return min(active_ratio_share(file, ratio), file - min(file, reserve));
-}
-
-/**
  * active_ratio_own_share - the pages that the kernel's own rule keeps active
  * @file: file pages
  *
@@ -134,6 +116,27 @@ static unsigned long active_ratio_own_share(unsigned long file)
 	unsigned long to_one = gb ? int_sqrt(10 * gb) : 1;
 
 	return file - DIV_ROUND_UP(file, to_one + 1);
+}
+
+/**
+ * active_ratio_protected - the number of pages that a ratio protects
+ * @file: file pages
+ * @ratio: in percent, 0 to 100
+ *
+ * Without a page to scan, reclaim would raise its priority until it takes
+ * anonymous memory or calls the OOM killer; kswapd would give up. Of more than
+ * 25 GiB, the kernel's own rule leaves less than one page in 16, and so does a
+ * ratio.
+ *
+ * Return: the share in pages, less a reserve that is left to reclaim.
+ */
+static unsigned long active_ratio_protected(unsigned long file, int ratio)
+{
+	unsigned long reserve = min(file >> ACTIVE_RATIO_RESERVE_SHIFT,
+				    file - active_ratio_own_share(file));
+
+	reserve = max(reserve, SWAP_CLUSTER_MAX);
+	return min(active_ratio_share(file, ratio), file - min(file, reserve));
 }
 
 /**

@@ -69,7 +69,7 @@ static void active_ratio_test_share_grows(struct kunit *test)
 /* At any ratio and size, some pages are left to reclaim. */
 static void active_ratio_test_reserve(struct kunit *test)
 {
-	unsigned long file, left;
+	unsigned long file, left, own;
 	int ratio;
 
 	KUNIT_EXPECT_EQ(test, active_ratio_protected(1000, 50), 500UL);
@@ -79,12 +79,18 @@ static void active_ratio_test_reserve(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, active_ratio_protected(33, 100), 1UL);
 	KUNIT_EXPECT_EQ(test, active_ratio_protected(0, 100), 0UL);
 	for (file = 1; file <= 1UL << 24; file <<= 1) {
+		own = active_ratio_own_share(file);
 		for (ratio = 0; ratio <= ACTIVE_RATIO_MAX; ratio++) {
 			left = file - active_ratio_protected(file, ratio);
 			KUNIT_EXPECT_GE(test, left,
 					min(file, SWAP_CLUSTER_MAX));
-			KUNIT_EXPECT_GE(test, left, file >> 4);
+			KUNIT_EXPECT_GE(test, left,
+					min(file >> 4, file - own));
 		}
+		/* A ratio of 100 protects no less than the kernel's own rule. */
+		if (own > SWAP_CLUSTER_MAX && file - own > SWAP_CLUSTER_MAX)
+			KUNIT_EXPECT_GE(test, active_ratio_protected(file, 100),
+					own);
 	}
 }
 
