@@ -74,8 +74,8 @@ struct memcg_dirty_mark {
 };
 
 /*
- * One file writes each field of struct memcg_dirty. The others read it by these
- * functions, or by those of that file.
+ * Fields of struct memcg_dirty that several files decide by: one file writes
+ * each, and the others read it by these functions, or by those of that file.
  */
 
 /* Does @memcg or an ancestor have a limit or a floor? */

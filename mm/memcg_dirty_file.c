@@ -18,8 +18,8 @@
  *	max to dirty_ratio		  unset		max	  max
  *
  * The setting is stored first; then the thresholds and batches of the subtree
- * follow, and last a worker starts its flushers. The write returns after that,
- * and the limit is in force.
+ * follow, and last a worker is queued that starts its flushers. When the write
+ * returns, the limit is in force.
  */
 
 #include <linux/atomic.h>

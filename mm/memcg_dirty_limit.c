@@ -29,7 +29,9 @@
  *
  *	A setting is stored before the walk. Each cgroup's thresholds and batch
  *	are derived and stored under memcg_dirty_limit_lock, so that the last of
- *	two walks stores those of the last setting. Until the first limit of a
+ *	two walks stores those of the last setting. The memory that they follow
+ *	from is read before: what an older walk stores last is corrected by the
+ *	next writer that finds the thresholds too old. Until the first limit of a
  *	boot, a static key keeps the counts off the update path. The key is
  *	turned on first and stays on; then one walk over all cgroups and
  *	possible CPUs folds the updates that were made before.
@@ -315,13 +317,29 @@ static unsigned long memcg_dirty_threshold(long setting,
 	return max(pages, 1UL);
 }
 
-/* Not below the limit, or not set: half of the limit, as for the system's. */
+/**
+ * memcg_dirty_background - the background limit beside a limit
+ * @background: the background limit, in pages
+ * @limit: the limit, in pages
+ * @follows: only the limit is set, and the background limit follows from it
+ *
+ * Return: in pages; half of the limit where @background is not below it, as for
+ * the system's, and at most half of it if @follows.
+ */
 static unsigned long memcg_dirty_background(unsigned long background,
-					    unsigned long limit)
+					    unsigned long limit, bool follows)
 {
-	if (limit == PAGE_COUNTER_MAX || background < limit)
+	if (limit == PAGE_COUNTER_MAX || (background < limit && !follows))
 		return background;
-	return limit / 2;
+	return min(background, limit / 2);
+}
+
+static bool memcg_dirty_follows(const struct mem_cgroup *memcg)
+{
+	return memcg_dirty_setting(memcg, MEMCG_DIRTY_LIMIT) !=
+	       MEMCG_DIRTY_UNSET &&
+	       memcg_dirty_setting(memcg, MEMCG_DIRTY_BACKGROUND) ==
+	       MEMCG_DIRTY_UNSET;
 }
 
 /**
@@ -348,7 +366,8 @@ void memcg_dirty_apply(struct mem_cgroup *memcg)
 	WRITE_ONCE(dirty->limit[MEMCG_DIRTY_LIMIT], limit[MEMCG_DIRTY_LIMIT]);
 	WRITE_ONCE(dirty->limit[MEMCG_DIRTY_BACKGROUND],
 		   memcg_dirty_background(limit[MEMCG_DIRTY_BACKGROUND],
-					  limit[MEMCG_DIRTY_LIMIT]));
+					  limit[MEMCG_DIRTY_LIMIT],
+					  memcg_dirty_follows(memcg)));
 	spin_unlock(&memcg_dirty_limit_lock);
 	memcg_dirty_note(memcg, memcg_dirty_total(memcg));
 }

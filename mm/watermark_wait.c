@@ -15,7 +15,7 @@
  * that enter the slow path from then on. When kswapd has lifted the zone 4
  * pages above the watermark, the first 4 sleepers are woken for one page each.
  *
- * These wait, unless watermark_may_wait() excludes them:
+ * These wait, unless watermark_may_wait_alloc() excludes them:
  *
  *	- An allocation whose direct reclaim made progress, and for which there
  *	  is still no page. Without progress it goes on to the OOM killer as

@@ -49,16 +49,19 @@ static void memcg_dirty_test_threshold(struct kunit *test)
 
 static void memcg_dirty_test_background(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, memcg_dirty_background(30, 100), 30UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_background(99, 100), 99UL);
+	const unsigned long max = PAGE_COUNTER_MAX;
+
+	KUNIT_EXPECT_EQ(test, memcg_dirty_background(30, 100, false), 30UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_background(99, 100, false), 99UL);
 	/* A value that is not below the limit counts as half of it. */
-	KUNIT_EXPECT_EQ(test, memcg_dirty_background(100, 100), 50UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_background(PAGE_COUNTER_MAX, 100),
-			50UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_background(PAGE_COUNTER_MAX, 1), 0UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_background(100, 100, false), 50UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_background(max, 100, true), 50UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_background(max, 1, true), 0UL);
+	/* Below memory.max, it is a share of the system's if that is lower. */
+	KUNIT_EXPECT_EQ(test, memcg_dirty_background(99, 100, true), 50UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_background(30, 100, true), 30UL);
 	/* Without a limit, it applies as it is. */
-	KUNIT_EXPECT_EQ(test, memcg_dirty_background(30, PAGE_COUNTER_MAX),
-			30UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_background(30, max, false), 30UL);
 }
 
 /* Headroom counts as far as the system has that much memory. */

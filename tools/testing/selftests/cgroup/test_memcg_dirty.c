@@ -484,12 +484,23 @@ static int test_controller_toggle(const char *root)
 	return passed(child && stays_within_10m(child, parent, file));
 }
 
+/* The system's background share of 640M is more than half of this limit. */
+static int test_background_follows(const char *root)
+{
+	char *cgroup __free(cgroup) = create_cgroup(root, "dirty_background");
+
+	return passed(cgroup && !cg_write(cgroup, "memory.max", "640M") &&
+		      !cg_write(cgroup, LIMIT_FILE, "96M") &&
+		      limits_are(cgroup, MB(96), MB(48)));
+}
+
 static const struct memcg_test tests[] = {
 	T(test_default),
 	T(test_valid),
 	T(test_invalid),
 	T(test_pairs),
 	T(test_effective),
+	T(test_background_follows),
 	T(test_ratio_follows),
 	T(test_limit_holds, &on_disk),
 	T(test_no_limit, &on_disk),
