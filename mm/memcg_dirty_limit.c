@@ -30,11 +30,12 @@
  *	A setting is stored before the walk. Each cgroup's thresholds and batch
  *	are derived and stored under memcg_dirty_limit_lock, so that the last of
  *	two walks stores those of the last setting. The memory that they follow
- *	from is read before: what an older walk stores last is corrected by the
- *	next writer that finds the thresholds too old. Until the first limit of a
- *	boot, a static key keeps the counts off the update path. The key is
- *	turned on first and stays on; then one walk over all cgroups and
- *	possible CPUs folds the updates that were made before.
+ *	from is read before: thresholds that an older walk stores last are
+ *	corrected by the next writer that finds them too old.
+ *
+ *	Until the first limit of a boot, a static key keeps the counts off the
+ *	update path. The key is turned on first and stays on; then one walk over
+ *	all cgroups and possible CPUs folds the updates that were made before.
  */
 
 #include <linux/backing-dev.h>
