@@ -69,9 +69,9 @@
 #define ACTIVE_RATIO_BATCH	SWAP_CLUSTER_MAX
 
 /*
- * One in 16 file pages is not protected at any ratio. With one in 64, the inactive
- * list was too short for large folios: reclaim scanned two to four times as many
- * anonymous pages at a ratio of 100 as without a ratio.
+ * Up to 25 GiB, one in 16 file pages is not protected at any ratio. With one in 64,
+ * the inactive list was too short for large folios: reclaim scanned two to four
+ * times as many anonymous pages at a ratio of 100 as without a ratio.
  */
 #define ACTIVE_RATIO_RESERVE_SHIFT	4
 

@@ -106,6 +106,8 @@ static int compare(const void *a, const void *b)
 
 static void figures(double *ms, int n, const char *name)
 {
+	if (!n)
+		return;
 	qsort(ms, n, sizeof(*ms), compare);
 	figure(ms[n / 2], "ms", format("%s, p50", name));
 	figure(ms[n - 1 - n / 100], "ms", format("%s, p99", name));
