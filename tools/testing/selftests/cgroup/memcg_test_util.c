@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/limits.h>
 #include <linux/magic.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +89,16 @@ void touch_memory(char *memory, long bytes)
 
 	for (at = 0; at < bytes; at += page_size)
 		memory[at] = 1;
+}
+
+/* The caller runs on @cpu from here on. Returns 0, or -1 if @cpu is offline. */
+int run_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set);
 }
 
 /* Waits up to 10 s for other tasks to make a count in shared memory @least. */

@@ -80,6 +80,7 @@ void sort_long(long *values, int nr);
 void *share_memory(size_t size);
 void *map_memory(long bytes);
 void touch_memory(char *memory, long bytes);
+int run_on(int cpu);
 bool wait_for(const int *count, int least);
 bool stop_task(pid_t pid);
 bool wait_task(pid_t pid);

@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,15 +182,6 @@ static int test_counts(const char *root)
 		      reads_flush(cgroup, NULL, false) &&
 		      !cg_write(cgroup, THRESHOLD_FILE, "auto") &&
 		      reads_flush(cgroup, NULL, false));
-}
-
-static int run_on(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	return sched_setaffinity(0, sizeof(set), &set);
 }
 
 /* Runs @step on @pages pages of @memory, a share of them on each CPU. */
