@@ -5,7 +5,7 @@ import argparse
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -127,12 +127,11 @@ def new_root(place: Path, scripts: Iterable[str]) -> Path:
     return root
 
 
-def build_program(name: str, root: Path) -> None:
+def build_program(name: str, root: Path, libraries: Sequence[str] = ()) -> None:
     """Compile one of the guest's programs, named by its path below guest/."""
     target = root / "tidemark" / Path(name).name
-    process.output(
-        ["gcc", "-O2", "-Wall", "-Wextra", "-static", "-o", target, HERE / f"{name}.c", "-lm"]
-    )
+    command = ["gcc", "-O2", "-Wall", "-Wextra", "-static", "-o", target, HERE / f"{name}.c"]
+    process.output([*command, *(f"-l{library}" for library in (*libraries, "m"))])
 
 
 def _initramfs(place: Path, source: Path, layout: Layout, add: Callable[[Path], None]) -> Path:

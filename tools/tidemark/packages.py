@@ -51,6 +51,7 @@ TOOLS = {
     "libc-dev": Tool("libc6-dev"),
     "libdw-dev": Tool("libdw-dev"),
     "libelf-dev": Tool("libelf-dev"),
+    "libsqlite3-dev": Tool("libsqlite3-dev"),
     "libssl-dev": Tool("libssl-dev"),
     "make": Tool("make", "make"),
     "matplotlib": Tool("python3-matplotlib"),

@@ -101,6 +101,7 @@ class Benchmark:
     icount: bool = True
     parameters: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     posting: Posting | None = None
     plotted: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 """All benchmarks, in the order in which they run."""
 
 from ..report import Failure
-from . import controller, dirty, disks, isolation, life, thresholds, throttle, waits
+from . import controller, dirty, disks, isolation, life, thresholds, throttle, waits, workingset
 from .benchmark import Benchmark
 
 BENCHMARKS = (
@@ -11,6 +11,7 @@ BENCHMARKS = (
     *isolation.BENCHMARKS,
     *thresholds.BENCHMARKS,
     *waits.BENCHMARKS,
+    *workingset.BENCHMARKS,
     *disks.BENCHMARKS,
     *controller.BENCHMARKS,
     *throttle.BENCHMARKS,

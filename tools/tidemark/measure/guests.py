@@ -162,7 +162,7 @@ def _turn() -> int:
 def _add(benchmark: Benchmark, root: Path) -> None:
     """A script is in every guest; a program is compiled for the benchmark's."""
     if benchmark.program not in guest.SCRIPTS:
-        guest.build_program(f"bench/{benchmark.program}", root)
+        guest.build_program(f"bench/{benchmark.program}", root, benchmark.libraries)
 
 
 def _words(benchmark: Benchmark, boot: _Boot) -> tuple[str, ...]:
@@ -185,7 +185,7 @@ def _steady_machine(benchmark: Benchmark, boot: _Boot, image: Image, initramfs: 
 def _initramfs(benchmark: Benchmark, place: Path) -> Path:
     """Only the programs of this benchmark: its guests may have little memory."""
     root = guest.new_root(place, ["bench/bench"])
-    guest.build_program(f"bench/{benchmark.program}", root)
+    guest.build_program(f"bench/{benchmark.program}", root, benchmark.libraries)
     commands = [_path_of(command) for command in benchmark.commands]
     programs.copy(commands, root)
     if "cc1" in benchmark.commands:

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A database in memory beside readers of other files, and what may protect its pages."""
+
+from .benchmark import BASE, Benchmark, Setting, Variant, null_blk
+
+# Each request takes 100 us, as on a flash disk. The disk's content is in the guest's memory too.
+FLASH = (
+    *null_blk(1, "gb=2", "memory_backed=1", "irqmode=2", "completion_nsec=100000", "no_sched=1"),
+    "bench.disk=ext4",
+)
+# Those of upstream run on the unpatched kernel. The first of each is the unprotected case.
+UPSTREAM = ("cgroups", "memory.low", "memory.min", "memory.high", "noreuse", "dontcache")
+OURS = (
+    *("ratio-25", "ratio-50", "ratio-75"),
+    *("own-ratio-75", "own-ratio-100", "memory.low,own-ratio-100"),
+)
+
+
+def _with(mechanisms: str, pristine: bool) -> Variant:
+    name = mechanisms.replace(",", " + ")
+    return Variant(name, pristine, (f"bench.mechanisms={mechanisms}",))
+
+
+WORKING_SET = Benchmark(
+    name="working-set",
+    title="random reads of a database in memory beside a backup, sendfile(), mmap() and grep",
+    about="sqlite, 120 MiB, in 270 MiB; a program unused for 4 s; with what may protect them",
+    minutes=25,
+    program="workingset",
+    variants=(
+        Variant(BASE.name, pristine=True),
+        *(_with(name, pristine=True) for name in UPSTREAM),
+        *(_with(name, pristine=False) for name in OURS),
+    ),
+    settings=(
+        Setting("classic", ("bench.lru=0",), memory_mib=900),
+        Setting("MGLRU", ("bench.lru=1",), memory_mib=900),
+    ),
+    boots=2,
+    parameters=FLASH,
+    commands=("mkfs.ext4", "grep"),
+    libraries=("sqlite3",),
+    tools=("libsqlite3-dev",),
+    headline="",
+    by_scene=True,
+)
+
+BENCHMARKS = (WORKING_SET,)
