@@ -21,11 +21,11 @@
 #define NR_ROWS		(30 * 1024)
 #define ROW_BYTES	3900
 #define TOOL_BYTES	(24 * MIB)
-#define NR_FILES	384
+#define NR_FILES	512
 #define FILES_IN_DIR	4
-#define MS_PER_FILE	10
-#define READS_PER_MS	15
-#define WARM_MS		2000
+#define MS_PER_FILE	5
+#define READS_PER_MS	10
+#define WARM_MS		500
 #define MAX_READS	200000
 
 #ifndef RWF_DONTCACHE
@@ -41,7 +41,8 @@ struct shared {
 };
 
 static struct shared *shared;
-static bool use_cgroups, use_noreuse, use_dontcache;
+static const char *db_group, *reader_group;	/* NULL: the root */
+static bool use_noreuse, use_dontcache;
 static char buffer[MIB];
 
 static void set_flag(int *flag)
@@ -158,6 +159,8 @@ static void be_database(void)
 	long i;
 
 	srand(1);
+	/* All of it is in use: read twice. */
+	read_whole(DATABASE);
 	read_whole(DATABASE);
 	if (sqlite3_prepare_v2(db, "SELECT data FROM t WHERE id = ?", -1, &read, NULL))
 		die("sqlite3_prepare_v2");
@@ -316,7 +319,7 @@ static void make_files(void)
 	close(fd);
 }
 
-/* What may protect the database. The cgroups hold nothing else. */
+/* What may protect the database. By default it and the reader are in the root cgroup. */
 
 static void enable(const char *name)
 {
@@ -334,18 +337,19 @@ static void enable(const char *name)
 		use_dontcache = true;
 		return;
 	}
-	use_cgroups = true;
-	if (!strncmp(name, "own-ratio-", 10)) {
+	db_group = DB_GROUP;
+	if (!reader_group)
+		reader_group = READER_GROUP;
+	if (!strcmp(name, "one-cgroup"))
+		reader_group = DB_GROUP;
+	else if (!strncmp(name, "own-ratio-", 10))
 		put(DB_GROUP "/memory.active_inactive_ratio", name + 10);
-		put(READER_GROUP "/memory.active_inactive_ratio", "0");
-	} else if (!strcmp(name, "memory.low") || !strcmp(name, "memory.min")) {
+	else if (!strcmp(name, "memory.low") || !strcmp(name, "memory.min"))
 		put(format(DB_GROUP "/%s", name), "136M");
-	} else if (!strcmp(name, "memory.high")) {
+	else if (!strcmp(name, "memory.high"))
 		put(READER_GROUP "/memory.high", "32M");
-	} else if (strcmp(name, "cgroups")) {
-		errno = EINVAL;
+	else if (strcmp(name, "cgroups"))
 		die(name);
-	}
 }
 
 static bool knows_dontcache(void)
@@ -362,7 +366,7 @@ static pid_t fork_into(const char *cgroup)
 {
 	pid_t pid = CHECK(fork());
 
-	if (!pid && use_cgroups)
+	if (!pid && cgroup)
 		enter_cgroup(cgroup);
 	return pid;
 }
@@ -394,12 +398,12 @@ static void measure(const struct load *load)
 	sync();
 	put("/proc/sys/vm/drop_caches", "3");
 	memset(shared, 0, sizeof(*shared));
-	db = fork_into(DB_GROUP);
+	db = fork_into(db_group);
 	if (!db) {
 		be_database();
 		_exit(0);
 	}
-	reader = fork_into(READER_GROUP);
+	reader = fork_into(reader_group);
 	if (!reader) {
 		be_reader(load);
 		_exit(0);
