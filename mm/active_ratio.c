@@ -23,6 +23,12 @@
  *	  75	75000
  *	 100	93750: one page in 16, but 32 at least, is left to reclaim
  *
+ * A cgroup whose pages are all in use would have to give up those above the
+ * ratio, although reclaim for the node, or for an ancestor's limit, finds pages
+ * that were read once in another cgroup. With a ratio of 50, such a database
+ * beside a backup lost more pages than without a ratio. So a cgroup may exceed
+ * its ratio while the ratio holds for the whole subtree.
+ *
  * On the classic LRU these are the pages of the active list, and reclaim
  * deactivates the pages above the ratio. On the multi-gen LRU they are those of
  * the two youngest generations, and the eviction decides by the ratio whether a
@@ -306,7 +312,7 @@ static unsigned long active_ratio_target(struct lruvec *lruvec,
  * few pages are not protected, so that reclaim has pages to scan.
  */
 
-/* The exact size of this one list, unlike the statistics. Not for lru_gen. */
+/* The exact size of this one list, unlike the statistics. With lru_gen, nearly. */
 static unsigned long active_ratio_lru_size(struct lruvec *lruvec,
 					   enum lru_list lru)
 {
@@ -318,6 +324,42 @@ static unsigned long active_ratio_lru_size(struct lruvec *lruvec,
 	for (zid = 0; zid < MAX_NR_ZONES; zid++)
 		size += mem_cgroup_get_zone_lru_size(lruvec, lru, zid);
 	return size;
+}
+
+/* File pages below @target. The statistics of the root cgroup are not recent. */
+static unsigned long active_ratio_state(struct lruvec *target,
+					enum node_stat_item item)
+{
+	struct mem_cgroup *memcg = lruvec_memcg(target);
+
+	if (!memcg || mem_cgroup_is_root(memcg))
+		return node_page_state(lruvec_pgdat(target), item);
+	return lruvec_page_state(target, item);
+}
+
+/**
+ * active_ratio_is_met - does the ratio of a cgroup hold for a whole subtree?
+ * @lruvec: lists that a ratio applies to
+ * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
+ *
+ * A cgroup that is the only one to reclaim from has to keep to its own ratio.
+ *
+ * Context: any.
+ * Return: %true if fewer of the subtree's file pages are active than the ratio
+ * of @lruvec protects.
+ */
+static bool active_ratio_is_met(struct lruvec *lruvec, struct mem_cgroup *memcg)
+{
+	struct lruvec *target = mem_cgroup_lruvec(memcg, lruvec_pgdat(lruvec));
+	unsigned long active, inactive;
+
+	if (lruvec == target)
+		return false;
+	active = active_ratio_state(target, NR_ACTIVE_FILE);
+	inactive = active_ratio_state(target, NR_INACTIVE_FILE);
+	/* The statistics may lack pages that have just become active here. */
+	active = max(active, active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE));
+	return active < active_ratio_target(lruvec, active + inactive);
 }
 
 /* Active file pages above the ratio; negative below it. */
@@ -333,29 +375,38 @@ static long active_ratio_excess(struct lruvec *lruvec)
 /**
  * __active_ratio_deactivate - the number of active file pages to scan at once
  * @lruvec: the lists, of one cgroup on one node
+ * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
  * @nr: the number that reclaim asks for
  *
  * Return: the active pages above the ratio, within bounds.
  */
-unsigned long __active_ratio_deactivate(struct lruvec *lruvec, unsigned long nr)
+unsigned long __active_ratio_deactivate(struct lruvec *lruvec,
+					struct mem_cgroup *memcg,
+					unsigned long nr)
 {
+	if (active_ratio_is_met(lruvec, memcg))
+		return 0;
 	return active_ratio_to_scan(nr, active_ratio_excess(lruvec));
 }
 
 /**
  * __active_ratio_scan - divide a scan of file pages between the two lists
  * @lruvec: lists that a ratio applies to
+ * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
  * @nr: the number of pages to scan of each list
  *
  * The sum grows only by the pages that are active above the ratio.
  */
-void __active_ratio_scan(struct lruvec *lruvec, unsigned long *nr)
+void __active_ratio_scan(struct lruvec *lruvec, struct mem_cgroup *memcg,
+			 unsigned long *nr)
 {
 	unsigned long file = active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE) +
 			     active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
 	unsigned long scan = nr[LRU_INACTIVE_FILE] + nr[LRU_ACTIVE_FILE];
 	long excess = active_ratio_excess(lruvec);
 
+	if (active_ratio_is_met(lruvec, memcg))
+		return;
 	nr[LRU_INACTIVE_FILE] =
 		active_ratio_scan_inactive(scan, nr[LRU_INACTIVE_FILE], file);
 	nr[LRU_ACTIVE_FILE] = scan - nr[LRU_INACTIVE_FILE];
@@ -820,6 +871,7 @@ static long active_ratio_turn(struct lruvec *lruvec, int zone, bool used)
 /**
  * active_ratio_protect - move a file folio up instead of evicting it
  * @lruvec: lists that a ratio applies to
+ * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
  * @folio: the tail of the oldest generation
  * @tier: the tier of the folio; above the first one, it was used again
  *
@@ -827,13 +879,15 @@ static long active_ratio_turn(struct lruvec *lruvec, int zone, bool used)
  * Return: %true if the folio has moved to a younger generation; %false if it
  * may be evicted.
  */
-bool active_ratio_protect(struct lruvec *lruvec, struct folio *folio, int tier)
+bool active_ratio_protect(struct lruvec *lruvec, struct mem_cgroup *memcg,
+			  struct folio *folio, int tier)
 {
-	long missing, moved;
+	long missing = 0, moved;
 
 	if (!tier || !active_ratio_can_move(lruvec))
 		return false;
-	missing = folio_nr_pages(folio) - active_ratio_room(lruvec);
+	if (!active_ratio_is_met(lruvec, memcg))
+		missing = folio_nr_pages(folio) - active_ratio_room(lruvec);
 	while (missing > 0) {
 		moved = active_ratio_turn(lruvec, folio_zonenum(folio), false);
 		if (!moved)
@@ -866,16 +920,19 @@ static void active_ratio_merge(struct lruvec *lruvec, int zone)
 /**
  * __active_ratio_trim - demote file pages in excess of a ratio
  * @lruvec: lists that a ratio applies to
+ * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
  *
  * Context: lru_lock is held.
  */
-void __active_ratio_trim(struct lruvec *lruvec)
+void __active_ratio_trim(struct lruvec *lruvec, struct mem_cgroup *memcg)
 {
 	long excess = -active_ratio_room(lruvec);
 	int i, zone;
 
 	if (!active_ratio_can_move(lruvec))
 		return;
+	if (active_ratio_is_met(lruvec, memcg))
+		excess = 0;
 	for (zone = MAX_NR_ZONES - 1; zone >= 0; zone--) {
 		active_ratio_merge(lruvec, zone);
 		for (i = 0; i < ACTIVE_RATIO_BATCH && excess > 0; i++)
@@ -886,17 +943,19 @@ void __active_ratio_trim(struct lruvec *lruvec)
 /**
  * __active_ratio_refill - leave pages to evict, even protected ones
  * @lruvec: lists that a ratio applies to
+ * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
  *
  * Without a page to evict, reclaim would have to make a new generation, and all
  * protected pages would be old at once.
  *
  * Context: lru_lock is held.
  */
-void __active_ratio_refill(struct lruvec *lruvec)
+void __active_ratio_refill(struct lruvec *lruvec, struct mem_cgroup *memcg)
 {
 	unsigned long file = active_ratio_gens_size(lruvec, MAX_NR_GENS);
 	unsigned long active = active_ratio_gens_size(lruvec, MIN_NR_GENS);
-	long missing = ACTIVE_RATIO_BATCH - (file - active);
+	long least = active_ratio_is_met(lruvec, memcg) ? 1 : ACTIVE_RATIO_BATCH;
+	long missing = least - (file - active);
 	int i, zone;
 
 	if (!active_ratio_can_move(lruvec))

@@ -53,7 +53,9 @@ enum active_ratio_refault {
 DECLARE_STATIC_KEY_FALSE(active_ratio_key);
 
 bool __active_ratio_governs(struct lruvec *lruvec);
-unsigned long __active_ratio_deactivate(struct lruvec *lruvec, unsigned long nr);
+unsigned long __active_ratio_deactivate(struct lruvec *lruvec,
+					struct mem_cgroup *memcg,
+					unsigned long nr);
 bool __active_ratio_inactive_is_low(struct lruvec *target);
 unsigned long __active_ratio_held(struct lruvec *target);
 bool __active_ratio_refault(struct lruvec *lruvec, enum active_ratio_refault kind,
@@ -61,7 +63,8 @@ bool __active_ratio_refault(struct lruvec *lruvec, enum active_ratio_refault kin
 unsigned long active_ratio_other_refaults(struct lruvec *lruvec,
 					  enum active_ratio_refault kind,
 					  unsigned long refaults);
-void __active_ratio_scan(struct lruvec *lruvec, unsigned long *nr);
+void __active_ratio_scan(struct lruvec *lruvec, struct mem_cgroup *memcg,
+			 unsigned long *nr);
 struct lruvec *__active_ratio_eviction_lruvec(struct lruvec *target,
 					      struct folio *folio);
 unsigned long __active_ratio_reach(struct lruvec *lruvec, unsigned long pages);
@@ -82,6 +85,7 @@ static inline bool active_ratio_governs(struct lruvec *lruvec, bool file)
 /**
  * active_ratio_deactivate - the number of active pages of an lruvec to scan
  * @lruvec: the lists
+ * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
  * @file: those of file pages, rather than anonymous ones
  * @force: reclaim has failed without deactivating
  * @may: the kernel's own rule allows their deactivation
@@ -91,12 +95,13 @@ static inline bool active_ratio_governs(struct lruvec *lruvec, bool file)
  * else @nr or 0.
  */
 static inline unsigned long active_ratio_deactivate(struct lruvec *lruvec,
+						    struct mem_cgroup *memcg,
 						    bool file, bool force,
 						    bool may, unsigned long nr)
 {
 	if (force || !active_ratio_governs(lruvec, file))
 		return may ? nr : 0;
-	return __active_ratio_deactivate(lruvec, nr);
+	return __active_ratio_deactivate(lruvec, memcg, nr);
 }
 
 /**
@@ -149,12 +154,15 @@ static inline bool active_ratio_refault(struct lruvec *lruvec, bool file,
 /**
  * active_ratio_scan - divide a scan of file pages between the two lists
  * @lruvec: the lists
+ * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
  * @nr: the number of pages to scan of each list
  */
-static inline void active_ratio_scan(struct lruvec *lruvec, unsigned long *nr)
+static inline void active_ratio_scan(struct lruvec *lruvec,
+				     struct mem_cgroup *memcg,
+				     unsigned long *nr)
 {
 	if (active_ratio_governs(lruvec, true))
-		__active_ratio_scan(lruvec, nr);
+		__active_ratio_scan(lruvec, memcg, nr);
 }
 
 /**
@@ -196,6 +204,7 @@ static inline bool active_ratio_governs(struct lruvec *lruvec, bool file)
 }
 
 static inline unsigned long active_ratio_deactivate(struct lruvec *lruvec,
+						    struct mem_cgroup *memcg,
 						    bool file, bool force,
 						    bool may, unsigned long nr)
 {
@@ -229,7 +238,9 @@ active_ratio_other_refaults(struct lruvec *lruvec,
 	return refaults;
 }
 
-static inline void active_ratio_scan(struct lruvec *lruvec, unsigned long *nr)
+static inline void active_ratio_scan(struct lruvec *lruvec,
+				     struct mem_cgroup *memcg,
+				     unsigned long *nr)
 {
 }
 
@@ -249,9 +260,10 @@ static inline unsigned long active_ratio_reach(struct lruvec *lruvec, bool file,
 
 #if defined(CONFIG_ACTIVE_RATIO) && defined(CONFIG_LRU_GEN)
 
-bool active_ratio_protect(struct lruvec *lruvec, struct folio *folio, int tier);
-void __active_ratio_trim(struct lruvec *lruvec);
-void __active_ratio_refill(struct lruvec *lruvec);
+bool active_ratio_protect(struct lruvec *lruvec, struct mem_cgroup *memcg,
+			  struct folio *folio, int tier);
+void __active_ratio_trim(struct lruvec *lruvec, struct mem_cgroup *memcg);
+void __active_ratio_refill(struct lruvec *lruvec, struct mem_cgroup *memcg);
 unsigned long __active_ratio_kept(struct lruvec *lruvec);
 unsigned long __active_ratio_evicted(struct lruvec *lruvec, bool file,
 				     long nr_pages, unsigned long token,
@@ -263,25 +275,29 @@ bool __active_ratio_recent(struct lruvec *lruvec, bool file,
 /**
  * active_ratio_trim - demote file pages in excess of a ratio
  * @lruvec: the lists
+ * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
  *
  * Context: lru_lock is held.
  */
-static inline void active_ratio_trim(struct lruvec *lruvec)
+static inline void active_ratio_trim(struct lruvec *lruvec,
+				     struct mem_cgroup *memcg)
 {
 	if (active_ratio_governs(lruvec, true))
-		__active_ratio_trim(lruvec);
+		__active_ratio_trim(lruvec, memcg);
 }
 
 /**
  * active_ratio_refill - leave pages to evict, even protected ones
  * @lruvec: the lists
+ * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
  *
  * Context: lru_lock is held.
  */
-static inline void active_ratio_refill(struct lruvec *lruvec)
+static inline void active_ratio_refill(struct lruvec *lruvec,
+				       struct mem_cgroup *memcg)
 {
 	if (active_ratio_governs(lruvec, true))
-		__active_ratio_refill(lruvec);
+		__active_ratio_refill(lruvec, memcg);
 }
 
 /**
@@ -354,16 +370,19 @@ static inline bool active_ratio_recent(struct lruvec *lruvec, bool file,
 #else
 
 static inline bool active_ratio_protect(struct lruvec *lruvec,
+					struct mem_cgroup *memcg,
 					struct folio *folio, int tier)
 {
 	return false;
 }
 
-static inline void active_ratio_trim(struct lruvec *lruvec)
+static inline void active_ratio_trim(struct lruvec *lruvec,
+				     struct mem_cgroup *memcg)
 {
 }
 
-static inline void active_ratio_refill(struct lruvec *lruvec)
+static inline void active_ratio_refill(struct lruvec *lruvec,
+				       struct mem_cgroup *memcg)
 {
 }
 

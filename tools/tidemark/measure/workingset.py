@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A database in memory beside readers of other files, and what may protect its pages."""
+"""A database in memory beside readers of other files, and mechanisms that may protect its pages."""
 
 from .benchmark import BASE, Benchmark, Setting, Variant, null_blk
 
@@ -24,7 +24,7 @@ def _with(mechanisms: str, pristine: bool) -> Variant:
 WORKING_SET = Benchmark(
     name="working-set",
     title="random reads of a database in memory beside a backup, sendfile(), mmap() and grep",
-    about="sqlite, 120 MiB, in 300 MiB; a program unused for 3 s; with what may protect them",
+    about="sqlite, 120 MiB, in 300 MiB; a program unused for 3 s; with mechanisms that protect",
     minutes=30,
     program="workingset",
     variants=(

@@ -141,10 +141,16 @@ static long resident_percent(void *map, long bytes)
 	return found * 100 / pages;
 }
 
+/* What else the reader of a set and a stream does. */
+struct reads {
+	char *lru_gen;		/* written to lru_gen, unless NULL */
+	const char *other;	/* cgroup that reads the stream, unless NULL */
+};
+
 /*
  * Runs in the cgroup: reads the set, then a piece of the stream, over and over.
- * Halfway through the rounds that do not count yet, writes @arg to lru_gen,
- * unless it is NULL. Exits with the share of the set that was still in memory
+ * Writes to lru_gen halfway through the rounds that do not count yet. Exits with
+ * the share of the set that was still in memory
  * at the next round: the mean or, where folios are large, the median. There,
  * once in many rounds, a reclaimer that finds nothing to reclaim, because all
  * inactive folios are being read, may take active ones.
@@ -152,8 +158,9 @@ static long resident_percent(void *map, long bytes)
 static int read_set_beside_stream(const char *cgroup, void *arg)
 {
 	int set = open(set_file, O_RDONLY), stream = open(stream_file, O_RDONLY);
+	const struct reads *reads = arg;
 	long pos = 0, sum = 0, percent[8];
-	const int warm = arg ? 8 : 4, rounds = warm + ARRAY_SIZE(percent);
+	const int warm = reads->lru_gen ? 8 : 4, rounds = warm + ARRAY_SIZE(percent);
 	void *map;
 	int i;
 
@@ -165,9 +172,14 @@ static int read_set_beside_stream(const char *cgroup, void *arg)
 			percent[i - warm] = resident_percent(map, set_bytes);
 			sum += percent[i - warm];
 		}
-		if (arg && i == warm / 2 && write_text(LRU_GEN_FILE, arg, 1) != 1)
+		if (reads->lru_gen && i == warm / 2 &&
+		    write_text(LRU_GEN_FILE, reads->lru_gen, 1) != 1)
+			return 127;
+		if (reads->other && cg_enter_current(cgroup))
 			return 127;
 		read_range(set, 0, set_bytes);
+		if (reads->other && cg_enter_current(reads->other))
+			return 127;
 		read_range(stream, pos, stream_step);
 		pos += stream_step;
 	}
@@ -202,15 +214,20 @@ static int make_files(void)
 	       make_sparse(stream_file, stream_bytes) ? -1 : 0;
 }
 
-static int hit_rate(const char *cgroup, char *lru_gen)
+static int hit_rate_beside(const char *cgroup, struct reads reads)
 {
 	int status;
 
 	if (make_files())
 		return -1;
-	status = cg_run(cgroup, read_set_beside_stream, lru_gen);
+	status = cg_run(cgroup, read_set_beside_stream, &reads);
 	ksft_print_msg("%s: hit rate %d%%\n", cgroup, status);
 	return status == 127 ? -1 : status;
+}
+
+static int hit_rate(const char *cgroup)
+{
+	return hit_rate_beside(cgroup, (struct reads){});
 }
 
 static bool can_test_effect(void)
@@ -236,7 +253,7 @@ static int hit_rate_with(const char *root, char *ratio)
 {
 	char *cgroup __free(cgroup) = create_bounded(root, "ratio_effect", ratio);
 
-	return cgroup ? hit_rate(cgroup, NULL) : -1;
+	return cgroup ? hit_rate(cgroup) : -1;
 }
 
 /* A set that fits into the ratio is kept; a lower ratio protects less of it. */
@@ -264,14 +281,14 @@ static int test_inheritance(const char *root)
 		return KSFT_FAIL;
 	child = create_cgroup(parent, "child");
 	if (!child || write_file(SYSCTL_FILE, "75") ||
-	    hit_rate(child, NULL) < KEPT)
+	    hit_rate(child) < KEPT)
 		return KSFT_FAIL;
-	if (cg_write(parent, ACTIVE_RATIO_FILE, "0") || hit_rate(child, NULL) >= NOT_KEPT)
+	if (cg_write(parent, ACTIVE_RATIO_FILE, "0") || hit_rate(child) >= NOT_KEPT)
 		return KSFT_FAIL;
-	if (cg_write(child, ACTIVE_RATIO_FILE, "75") || hit_rate(child, NULL) < KEPT)
+	if (cg_write(child, ACTIVE_RATIO_FILE, "75") || hit_rate(child) < KEPT)
 		return KSFT_FAIL;
 	return passed(!cg_write(child, ACTIVE_RATIO_FILE, "default") &&
-		      hit_rate(child, NULL) < NOT_KEPT);
+		      hit_rate(child) < NOT_KEPT);
 }
 
 /* A set that was kept on one LRU is kept, or soon read back, on the other. */
@@ -279,9 +296,27 @@ static int test_lru_switch(const char *root)
 {
 	char *cgroup __free(cgroup) = create_bounded(root, "ratio_switch", "75");
 	struct setting lru __free(setting) = save_setting(LRU_GEN_FILE);
+	struct reads reads = { .lru_gen = lru_gen_is_enabled() ? "n" : "y" };
 
 	return passed(cgroup && *lru.text &&
-		      hit_rate(cgroup, lru_gen_is_enabled() ? "n" : "y") >= KEPT);
+		      hit_rate_beside(cgroup, reads) >= KEPT);
+}
+
+/*
+ * All pages of one cgroup are in use, and another one has those that are read
+ * once. While the ratio holds for both together, the first one keeps its pages.
+ */
+static int test_two_cgroups(const char *root)
+{
+	char *parent __free(cgroup) = create_bounded(root, "ratio_two", "50");
+	char *used __free(cgroup) = NULL, *once __free(cgroup) = NULL;
+
+	if (!parent || cg_write(parent, "cgroup.subtree_control", "+memory"))
+		return KSFT_FAIL;
+	used = create_cgroup(parent, "used");
+	once = create_cgroup(parent, "once");
+	return passed(used && once &&
+		      hit_rate_beside(used, (struct reads){ .other = once }) >= KEPT);
 }
 
 static long active_percent(const char *cgroup)
@@ -708,12 +743,14 @@ static const struct memcg_test tests[] = {
 	T(test_values),
 	T(test_effect, &classic_lru),
 	T(test_inheritance, &classic_lru),
+	T(test_two_cgroups, &classic_lru),
 	T(test_share, &classic_lru),
 	T(test_anon, &classic_lru),
 	T(test_lru_switch, &classic_lru),
 	T(test_removed, &classic_lru),
 	T(test_effect, &lru_gen),
 	T(test_inheritance, &lru_gen),
+	T(test_two_cgroups, &lru_gen),
 	T(test_share, &lru_gen),
 	T(test_anon, &lru_gen),
 	T(test_lru_switch, &lru_gen),

@@ -5,7 +5,7 @@
  * command line names
  *
  *	bench.lru=0|1		classic, MGLRU
- *	bench.mechanisms=A,B	what may protect the database, of the table below
+ *	bench.mechanisms=A,B	protection of the database, of the table below
  */
 #define _GNU_SOURCE
 #include "bench.h"
