@@ -20,7 +20,7 @@ tidemark = @PYTHONPATH=tools python3 -m tidemark
 source = --base "$$BASE" --linux "$$LINUX" --pristine "$$PRISTINE" --flavour "$$FLAVOUR"
 
 .PHONY: help base tree kernel deb run test shell bench bench-list results series patch
-.PHONY: port check-series lint matrix upstream-tests check-all check-harness clean python3
+.PHONY: port check-series lint matrix upstream-tests mutants check-all check-harness clean python3
 
 help: ## list the targets and variables
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | \
@@ -89,6 +89,9 @@ matrix: python3 ## compile the affected objects in many configurations
 
 upstream-tests: python3 ## run upstream's cgroup and memory tests on both kernels
 	$(tidemark) upstream-tests $(source) $(ARGS)
+
+mutants: python3 ## break one condition after the other; a test has to fail for each
+	$(tidemark) mutants $(source) $(ARGS)
 
 check-all: python3 ## run the checks that CI leaves out; takes hours
 	$(tidemark) check-all $(source) $(ARGS)

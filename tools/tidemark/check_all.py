@@ -38,6 +38,7 @@ STEPS = (
     Step("lint", "lint", {}),
     Step("matrix", "matrix", {"ARGS": "--boot"}),
     Step("upstream-tests", "upstream-tests", {}),
+    Step("mutants", "mutants", {}),
     Step("test-debug", "test", {"FLAVOUR": "debug", "ARGS": f"--writes {DEBUG_WRITES}"}),
     Step("test-kcsan", "test", {"FLAVOUR": "kcsan", "ARGS": f"--writes {DEBUG_WRITES}"}),
     Step(

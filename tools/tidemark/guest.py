@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from . import base as bases
-from . import kbuild, kernel, overlay, packages, process, programs, scratch, vm
+from . import kbuild, kernel, overlay, packages, process, programs, scratch, tree, vm
 from .base import Base
 from .kernel import Image
 from .layout import REPOSITORY, Layout
@@ -25,7 +25,10 @@ SELFTEST = re.compile(r"tools/testing/selftests/(?P<suite>[^/]+)/(?P<name>test_\
 # Owner, device and inode numbers do not depend on the machine.
 ARCHIVE = ("--format=newc", "--owner=0:0", "--reproducible")
 BUSYBOX = Path("/bin/busybox")
-SCRIPTS = ("boot", "kselftests", "life", "run", "shell", "test", "upstream", "v1")
+SCRIPTS = (
+    *("boot", "kselftests", "life", "mutants", "mutantsv1", "run", "shell", "test", "upstream"),
+    "v1",
+)
 # busybox has some of these, but not the file systems' own options.
 MKFS = ("mkfs.btrfs", "mkfs.ext4", "mkfs.vfat", "mkfs.xfs")
 MEMORY_MIB = 1024
@@ -36,12 +39,12 @@ DISK_BYTES_PER_SECOND = 30_000_000
 SOURCE_DIRECTORIES = ("block", "fs", "init", "ipc", "kernel", "mm")
 
 
-def built(args: argparse.Namespace) -> tuple[Base, Image]:
+def built(args: argparse.Namespace, edit: tree.Edit | None = None) -> tuple[Base, Image]:
     """Prepare the packages, the base and the kernel that a command with a guest needs."""
     tools = (*kbuild.TOOLS, *TOOLS, *vm.TOOLS)
     packages.require(tools, bases.required_packages(args.base, args.linux))
     base = bases.obtain(args.base, args.linux)
-    return base, kernel.build(base, args.pristine, flavour=args.flavour)
+    return base, kernel.build(base, args.pristine, flavour=args.flavour, edit=edit)
 
 
 def _nothing(_root: Path) -> None:

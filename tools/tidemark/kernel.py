@@ -43,13 +43,14 @@ def build(
     flavour: str = PLAIN,
     layout: Layout = REPOSITORY,
     part: str = "",
+    edit: tree.Edit | None = None,
 ) -> Image:
     """Build incrementally, in one directory per base and flavour."""
     kbuild.check_place(layout)
     packages.require(TOOLS)
     name = f"{base.label}-{flavour}{'-pristine' if pristine else '-part' if part else ''}"
     with (
-        tree.use(base, pristine, layout, part) as source,
+        tree.use(base, pristine, layout, part, edit) as source,
         lock.hold(layout.build, f"kernel/{name}") as descriptor,
     ):
         wishes = config.read(wanted or fragments(base.name, layout, flavour), layout)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Prepares the patched tree from base, hooks and overlay, atomically. Prints its path.
 
-There is one for the whole series, and one for the part that was asked for last.
+There is one for the whole series, and one for the part that was asked for last. An edit of the
+tree stays until the next command that uses the tree without it.
 """
 
 import argparse
@@ -10,7 +11,7 @@ import hashlib
 import os
 import shutil
 import uuid
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,17 @@ class Tree:
     lineage: str
 
 
+@dataclass(frozen=True)
+class Edit:
+    """A change to the series' files, which the key identifies.
+
+    The function gets the directory that these files are in, at their paths in the tree.
+    """
+
+    key: str
+    make: Callable[[Path], None]
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parts.add_arguments(parser)
 
@@ -53,7 +65,9 @@ def ensure(base: Base, pristine: bool, layout: Layout, part: str = "") -> Tree:
 
 
 @contextmanager
-def use(base: Base, pristine: bool, layout: Layout, part: str = "") -> Iterator[Tree]:
+def use(
+    base: Base, pristine: bool, layout: Layout, part: str = "", edit: Edit | None = None
+) -> Iterator[Tree]:
     """Yield the tree, up to date, and keep others from changing it while it is in use."""
     if pristine:
         yield Tree(base.path, base.key, base.key)
@@ -62,11 +76,11 @@ def use(base: Base, pristine: bool, layout: Layout, part: str = "") -> Iterator[
     artifact = f"tree/{parts.label(base, part)}"
     while True:
         with lock.hold(layout.build, artifact, shared=True):
-            if tree := _Preparation(base, layout, part).current():
+            if tree := _Preparation(base, layout, part, edit).current():
                 yield tree
                 return
         with lock.hold(layout.build, artifact):
-            _Preparation(base, layout, part).make()
+            _Preparation(base, layout, part, edit).make()
 
 
 def main(args: argparse.Namespace) -> int:
@@ -97,10 +111,11 @@ def _check(files: Collection[str], read: Sequence[Hook], base: Path) -> None:
 
 
 class _Preparation:
-    def __init__(self, base: Base, layout: Layout, part: str) -> None:
+    def __init__(self, base: Base, layout: Layout, part: str, edit: Edit | None) -> None:
         self._base = base
         self._layout = layout
         self._part = part
+        self._edit = edit
         self._path = layout.build / "tree" / parts.label(base, part)
         self._stamp = self._path.with_name(f"{self._path.name}.json")
         self._last = scratch.read_json(self._stamp) if self._path.is_dir() else {}
@@ -144,6 +159,7 @@ class _Preparation:
             content = hashlib.sha256(path.read_bytes()).hexdigest()
             mode = path.stat().st_mode & 0o100
             digest.update(f"{self._layout.relative(path)}\0{mode}\0{content}\n".encode())
+        digest.update(self._edit.key.encode() if self._edit else b"")
         return digest.hexdigest()
 
     def _fill(self, stage: Path) -> None:
@@ -152,6 +168,8 @@ class _Preparation:
             apply.apply(hook, self._base.path, stage)
         for path, source in self._overlay.items():
             overlay.copy(path, source, stage)
+        if self._edit:
+            self._edit.make(stage)
 
     def _changed(self, stage: Path) -> list[str]:
         """Files that need a time stamp of their own.
