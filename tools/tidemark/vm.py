@@ -6,6 +6,7 @@ the host: under icount, boots would differ.
 """
 
 import argparse
+import math
 import subprocess
 import sys
 import time
@@ -101,8 +102,17 @@ def command(machine: Machine, *io: str) -> list[str]:
     return [*argv, *io]
 
 
-def run(machine: Machine, log: Path, timeout: float, heard: Callable[[str], None]) -> Outcome:
-    """Boot the machine and pass on each line of results as it comes, until it powers off."""
+def run(
+    machine: Machine,
+    log: Path,
+    timeout: float,
+    heard: Callable[[str], None],
+    silence: float = math.inf,
+) -> Outcome:
+    """Boot the machine and pass on each line of results as it comes, until it powers off.
+
+    Give up after the timeout, or without a line for too long.
+    """
     results = log.with_suffix(".results")
     results.write_bytes(b"")
     argv = command(machine, "-serial", f"file:{log}", "-serial", f"file:{results}")
@@ -116,11 +126,9 @@ def run(machine: Machine, log: Path, timeout: float, heard: Callable[[str], None
     )
     _running.add(qemu)
     try:
-        lines = _follow(qemu, results, time.monotonic() + timeout, heard)
+        lines = _follow(qemu, results, timeout, heard, silence)
     except _OutOfTime as error:
-        raise Failure(
-            f"the guest did not finish within {timeout:.0f} s; its console ends with", tail(log)
-        ) from error
+        raise Failure(f"the guest did not {error}; its console ends with", tail(log)) from error
     finally:
         _running.discard(qemu)
         qemu.kill()
@@ -179,8 +187,13 @@ def _drive(number: int, disk: Disk) -> list[str]:
 
 
 def _follow(
-    qemu: subprocess.Popen[str], results: Path, deadline: float, heard: Callable[[str], None]
+    qemu: subprocess.Popen[str],
+    results: Path,
+    timeout: float,
+    heard: Callable[[str], None],
+    silence: float,
 ) -> list[str]:
+    start = last = time.monotonic()
     lines: list[str] = []
     partial = ""
     # Without translation: a read may end between the two characters of an end of line.
@@ -194,8 +207,12 @@ def _follow(
                     heard(line)
             if ended:
                 return lines
-            if time.monotonic() > deadline:
-                raise _OutOfTime
+            now = time.monotonic()
+            last = now if complete else last
+            if now > start + timeout:
+                raise _OutOfTime(f"finish within {timeout:.0f} s")
+            if now > last + silence:
+                raise _OutOfTime(f"say anything for {silence:.0f} s")
             time.sleep(POLL_SECONDS)
 
 

@@ -20,14 +20,14 @@ class RunTest(unittest.TestCase):
         self.log = self.place / "console.log"
         self.heard: list[str] = []
 
-    def run_guest(self, script: str, timeout: float = 20) -> vm.Outcome:
+    def run_guest(self, script: str, timeout: float = 20, silence: float = 20) -> vm.Outcome:
         qemu = self.place / "qemu"
         paths = f"log={self.log}\nresults={self.log.with_suffix('.results')}\n"
         qemu.write_text("#!/bin/sh\n" + paths + textwrap.dedent(script))
         qemu.chmod(0o755)
         machine = vm.Machine(Path("bzImage"), Path("initramfs"), "test")
         with mock.patch.object(packages, "locate", return_value=str(qemu)):
-            return vm.run(machine, self.log, timeout, self.heard.append)
+            return vm.run(machine, self.log, timeout, self.heard.append, silence)
 
     def test_results_console_and_status(self) -> None:
         outcome = self.run_guest(
@@ -55,6 +55,13 @@ class RunTest(unittest.TestCase):
             self.run_guest('echo "the last words" > "$log"; exec sleep 60', timeout=0.5)
         self.assertIn("did not finish within", caught.exception.message)
         self.assertEqual(caught.exception.detail, ("the last words",))
+
+    def test_silence(self) -> None:
+        words = 'for i in 1 2 3 4; do echo "ok $i" >> "$results"; sleep 0.5; done; exec sleep 60'
+        with self.assertRaises(Failure) as caught:
+            self.run_guest(words, silence=1.5)
+        self.assertIn("did not say anything for", caught.exception.message)
+        self.assertEqual(len(self.heard), 4)
 
     def test_abandoned_from_another_thread(self) -> None:
         ender = threading.Timer(0.5, vm.abandon)
