@@ -45,6 +45,18 @@ static void memcg_oom_test_kill(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, memcg_oom_in_flight(level));
 }
 
+static int memcg_oom_test_wake(struct memcg_waiter *waiter,
+			       struct memcg_wait_event *event)
+{
+	int woken;
+
+	/* A task that runs cannot be woken. */
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	woken = waiter->wait.func(&waiter->wait, TASK_NORMAL, 0, event);
+	__set_current_state(TASK_RUNNING);
+	return woken;
+}
+
 /* Neither pages that were written nor another level's victim wake a task. */
 static void memcg_oom_test_events(struct kunit *test)
 {
@@ -56,11 +68,11 @@ static void memcg_oom_test_events(struct kunit *test)
 
 	memcg_wait_init(&waiter, memcg_oom_wake_function, level,
 			&level->memory.max, 1);
-	KUNIT_EXPECT_EQ(test, waiter.wait.func(&waiter.wait, TASK_NORMAL, 0,
-					       &written), 0);
+	KUNIT_EXPECT_EQ(test, memcg_oom_test_wake(&waiter, &written), 0);
 	KUNIT_EXPECT_EQ(test, written.nr_written, 64);
-	KUNIT_EXPECT_EQ(test, waiter.wait.func(&waiter.wait, TASK_NORMAL, 0,
-					       &freed), 0);
+	KUNIT_EXPECT_EQ(test, memcg_oom_test_wake(&waiter, &freed), 0);
+	freed.freed = level;
+	KUNIT_EXPECT_EQ(test, memcg_oom_test_wake(&waiter, &freed), 1);
 }
 
 static struct kunit_case memcg_oom_cases[] = {
