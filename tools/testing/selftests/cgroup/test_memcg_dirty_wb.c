@@ -430,7 +430,8 @@ static int test_tracepoints(const char *root)
 	if (access(EVENTS_FILE, W_OK))
 		return KSFT_SKIP;
 	write_file(EVENTS_FILE, "1");
-	write_file(TRACING "/trace", "\n");
+	/* Only this clears the trace. */
+	close(open(TRACING "/trace", O_WRONLY | O_TRUNC));
 	if (!cgroup || cg_write(cgroup, LIMIT_FILE, "2M"))
 		return KSFT_FAIL;
 	slow_down(cgroup, 2);
