@@ -20,7 +20,8 @@ tidemark = @PYTHONPATH=tools python3 -m tidemark
 source = --base "$$BASE" --linux "$$LINUX" --pristine "$$PRISTINE" --flavour "$$FLAVOUR"
 
 .PHONY: help base tree kernel deb run test shell bench bench-list results series patch
-.PHONY: port check-series lint matrix upstream-tests mutants check-all check-harness clean python3
+.PHONY: port check-series lint matrix upstream-tests mutants outside-tests check-all
+.PHONY: check-harness clean python3
 
 help: ## list the targets and variables
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | \
@@ -92,6 +93,9 @@ upstream-tests: python3 ## run upstream's cgroup and memory tests on both kernel
 
 mutants: python3 ## break one condition after the other; a test has to fail for each
 	$(tidemark) mutants $(source) $(ARGS)
+
+outside-tests: python3 ## let others' tests, power cuts and hostile users judge both kernels
+	$(tidemark) outside-tests $(source) $(ARGS)
 
 check-all: python3 ## run the checks that CI leaves out; takes hours
 	$(tidemark) check-all $(source) $(ARGS)

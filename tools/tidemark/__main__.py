@@ -14,7 +14,8 @@ from . import base, kernel, report
 
 COMMANDS = (
     *("base", "tree", "kernel", "deb", "run", "test", "shell", "bench", "results", "series"),
-    *("patch", "port", "check-series", "lint", "matrix", "upstream-tests", "mutants"),
+    *("patch", "port", "check-series", "lint", "matrix"),
+    *("upstream-tests", "mutants", "outside-tests"),
     *("check-all", "check-harness", "clean"),
 )
 PRISTINE = {"": False, "0": False, "1": True}

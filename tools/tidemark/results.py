@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Takes the last results of `make run` and `make bench` over into bases/<base>.
+"""Takes the last results of `make run`, `make bench` and `make outside-tests` into bases/<base>.
 
 From there they go into results.md, and for the default base into the README and its picture, and
 into the commit messages that tell them. The cover letter gets them when it is made.
@@ -14,6 +14,7 @@ from .layout import REPOSITORY, Layout
 from .measure import headline, markdown, page, readme
 from .measure import results as benchmarks
 from .measure.catalogue import BENCHMARKS
+from .outside import record
 from .report import Failure, progress
 
 
@@ -30,7 +31,8 @@ def take(name: str, layout: Layout) -> list[Path]:
     last = benchmarks.load(benchmarks.path(name, layout))
     kept |= {key: benchmarks.without_curves(result) for key, result in last.items()}
     scenario = _scenario(name, layout)
-    if not kept and not scenario:
+    judged = record.load(record.committed(name, layout)) | record.load(record.path(name, layout))
+    if not kept and not scenario and not judged:
         raise Failure(f"nothing was measured on {name} yet: run `make run` or `make bench`")
     texts = {markdown.path(name, layout): markdown.document(name, kept, scenario)}
     for benchmark in BENCHMARKS:
@@ -47,6 +49,9 @@ def take(name: str, layout: Layout) -> list[Path]:
         benchmarks.store(benchmarks.committed(name, layout), kept)
     if scenario:
         headline.store(name, scenario, layout)
+    if judged:
+        record.store(record.committed(name, layout), judged)
+        texts[record.page(name, layout)] = record.document(name, judged, record.known(name, layout))
     for path, text in texts.items():
         path.write_text(text)
     return list(texts)

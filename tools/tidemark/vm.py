@@ -40,11 +40,15 @@ _running: set[subprocess.Popen[str]] = set()
 
 @dataclass(frozen=True)
 class Disk:
-    """A raw image, throttled to bytes_per_second unless that is 0."""
+    """A raw image, throttled to bytes_per_second unless that is 0.
+
+    A served one is the socket of an NBD server, which gets the guest's flushes too.
+    """
 
     path: Path
     bytes_per_second: int = 0
     read_only: bool = False
+    served: bool = False
 
 
 @dataclass(frozen=True)
@@ -177,7 +181,8 @@ def _processor(machine: Machine) -> list[str]:
 
 
 def _drive(number: int, disk: Disk) -> list[str]:
-    drive = f"if=none,id=disk{number},file={disk.path},format=raw,cache=unsafe"
+    file, cache = (f"nbd:unix:{disk.path}", "writeback") if disk.served else (disk.path, "unsafe")
+    drive = f"if=none,id=disk{number},file={file},format=raw,cache={cache}"
     if disk.read_only:
         drive += ",readonly=on"
     if disk.bytes_per_second:

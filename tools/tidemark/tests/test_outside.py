@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Others' tests: the disk that power cuts need, and what is read out of the guests' lines."""
+
+import random
+import socket
+import tempfile
+import unittest
+from pathlib import Path
+
+from tidemark import outside_tests, results
+from tidemark.outside import power, record, volatile
+from tidemark.outside.suite import Findings
+from tidemark.report import Failure
+
+from . import fake
+
+BLOCK = volatile.BLOCK
+
+
+class VolatileTest(unittest.TestCase):
+    def setUp(self) -> None:
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.place = Path(directory.name)
+        self.image = self.place / "disk.img"
+        self.image.write_bytes(bytes(64 * BLOCK))
+        self.disk = volatile.Disk(self.image)
+        self.addCleanup(self.disk.close)
+
+    def stored(self, block: int) -> bytes:
+        return self.image.read_bytes()[block * BLOCK : (block + 1) * BLOCK]
+
+    def test_what_is_written_is_read_but_not_yet_stored(self) -> None:
+        self.disk.write(512, b"a" * BLOCK)
+        self.assertEqual(self.disk.read(0, 3 * 512), bytes(512) + b"a" * 1024)
+        self.assertEqual(self.disk.read(BLOCK, 1024), b"a" * 512 + bytes(512))
+        self.assertEqual(self.stored(0), bytes(BLOCK))
+
+    def test_a_flush_stores(self) -> None:
+        self.disk.write(0, b"a" * BLOCK)
+        self.disk.flush()
+        self.assertEqual(self.stored(0), b"a" * BLOCK)
+        self.assertEqual(self.disk.cut(random.Random(1)), 0)
+
+    def test_a_cut_loses_some_blocks_and_keeps_what_was_flushed(self) -> None:
+        self.disk.write(0, b"a" * 64 * BLOCK)
+        self.disk.flush()
+        self.disk.write(0, b"b" * 64 * BLOCK)
+        lost = self.disk.cut(random.Random(1))
+        found = [self.stored(block) for block in range(64)]
+        self.assertEqual(found.count(b"a" * BLOCK), lost)
+        self.assertEqual(found.count(b"b" * BLOCK), 64 - lost)
+        self.assertTrue(16 < lost < 48)
+
+    def test_a_client_reads_what_it_wrote(self) -> None:
+        address = self.place / "socket"
+        with volatile.served(self.disk, address), socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(address))
+            volatile._receive(client, len(volatile.GREETING))
+            client.sendall(bytes(4))
+            # Another option than GO is not supported, and no error.
+            for option, size in ((8, 20), (volatile.GO, 20 + 12 + 20)):
+                client.sendall(volatile.OPTION.pack(b"IHAVEOPT", option, 6) + bytes(6))
+                reply = volatile._receive(client, size)
+            self.assertEqual(volatile.EXPORT.unpack(reply[20:32])[1], 64 * BLOCK)
+            self.request(client, volatile.WRITE, 512, b"a" * 512)
+            self.assertEqual(self.request(client, volatile.READ, 0, size=1024)[512:], b"a" * 512)
+            self.assertEqual(self.stored(0), bytes(BLOCK))
+            self.request(client, volatile.FLUSH)
+            self.assertEqual(self.stored(0)[512:1024], b"a" * 512)
+
+    def request(
+        self, client: socket.socket, kind: int, at: int = 0, data: bytes = b"", size: int = 0
+    ) -> bytes:
+        length = size or len(data)
+        client.sendall(volatile.REQUEST.pack(volatile.REQUEST_MAGIC, 0, kind, 5, at, length) + data)
+        magic, error, handle = volatile.REPLY.unpack(volatile._receive(client, 16))
+        self.assertEqual((magic, error, handle), (volatile.REPLY_MAGIC, 0, 5))
+        return volatile._receive(client, size)
+
+
+class PowerTest(unittest.TestCase):
+    BEFORE = ("ack xfs append 1", "ack xfs append 2", "ack ext4 append 9", "ack xfs rename")
+
+    def problems(self, *after: str) -> list[str]:
+        return power.problems("xfs", self.BEFORE, after)
+
+    def test_all_that_was_acknowledged(self) -> None:
+        self.assertEqual(self.problems("found xfs append 2", "fsck xfs 0"), [])
+        self.assertEqual(self.problems("found xfs append 3", "fsck xfs 0"), [])
+
+    def test_a_write_that_is_gone(self) -> None:
+        (said,) = self.problems("found xfs append 1", "fsck xfs 0")
+        self.assertIn("write 2 was acknowledged, write 1 is there", said)
+        self.assertEqual(len(self.problems("fsck xfs 0")), 1)
+
+    def test_a_file_system_that_is_not_clean(self) -> None:
+        self.assertEqual(
+            self.problems("found xfs append 2", "fsck xfs 1", "said xfs bad inode"),
+            ["fsck xfs 1", "said xfs bad inode"],
+        )
+        self.assertEqual(self.problems("found xfs append 2", "fsck xfs mount"), ["fsck xfs mount"])
+        self.assertIn("did not check", self.problems("found xfs append 2", "fsck ext4 0")[0])
+
+    def test_pauses(self) -> None:
+        lines = ["paused xfs 3", "paused xfs 5", "paused ext4 1", "paused btr"]
+        self.assertEqual(sum(power.ledger(lines, "paused").values()), 6)
+
+    def test_files_that_cannot_have_come_about(self) -> None:
+        line = "broken xfs dsync lacks write 7"
+        self.assertEqual(self.problems("found xfs append 2", line, "fsck xfs 0"), [line])
+
+
+class RecordTest(fake.Case):
+    RESULT = record.Result(
+        "ltp",
+        "a suite",
+        "6.12.99",
+        Findings(
+            ["upstream", "ours"],
+            {
+                "a": {"upstream": "ok", "ours": "ok"},
+                "b": {"upstream": "ok", "ours": "FAIL"},
+                "c": {"upstream": "FAIL", "ours": "FAIL"},
+                "d": {"upstream": "ok"},
+            },
+        ),
+    )
+
+    def test_differences_and_their_reasons(self) -> None:
+        self.assertEqual(self.RESULT.differing, ["b", "d"])
+        self.assertEqual(self.RESULT.failing_alike, ["c"])
+        self.write("bases/6.12/outside.known", "# why\n\nltp b: it is slow\n")
+        reasons = record.known("6.12", self.layout)
+        self.assertEqual(self.RESULT.unexplained(reasons), ["d"])
+        text = "\n".join(record.text(self.RESULT, reasons))
+        self.assertRegex(text, r"upstream +4 +3 +1 +0\nours +4 +1 +2 +0\n")
+        self.assertIn("- b: upstream: ok, ours: FAIL; it is slow\n", text)
+        self.assertIn("- d: upstream: ok, ours: -; without a known reason\n", text)
+
+    def test_a_reason_has_a_test(self) -> None:
+        self.write("bases/6.12/outside.known", "no colon\n")
+        with self.assertRaises(Failure) as caught:
+            record.known("6.12", self.layout)
+        self.assert_fails(caught.exception, "outside.known:1")
+
+    def test_results_take_it_over(self) -> None:
+        record.store(record.path("6.12", self.layout), {"ltp": self.RESULT})
+        results.take("6.12", self.layout)
+        self.assertEqual(record.load(record.committed("6.12", self.layout)), {"ltp": self.RESULT})
+        self.assertIn("--only ltp", record.page("6.12", self.layout).read_text())
+
+
+class CommandTest(unittest.TestCase):
+    def test_an_unknown_suite_is_refused(self) -> None:
+        self.assertEqual([suite.name for suite in outside_tests.chosen("power")], ["power"])
+        with self.assertRaises(Failure):
+            outside_tests.chosen("power,nothing")
