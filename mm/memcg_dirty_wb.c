@@ -491,7 +491,9 @@ static bool memcg_dirty_is_clean(struct bdi_writeback *wb)
  * See memcg_dirty_may_pass(). The pages that use up the limit may be on another
  * device than the writer's, which makes no progress. So a page now and then has
  * to pass if the writer's own device has nothing to write, or if that cannot be
- * known. Its flusher is started, so that it soon has nothing to write.
+ * known. Its flusher is started, so that it soon has nothing to write. Pages
+ * under writeback are still to be written: if the writer's own device makes no
+ * progress either, nothing passes, however long that takes.
  */
 bool __memcg_dirty_may_pass(struct bdi_writeback *wb,
 			    const struct memcg_dirty_state *state,
@@ -507,7 +509,7 @@ bool __memcg_dirty_may_pass(struct bdi_writeback *wb,
 	if (memcg_dirty_is_shared(wb))
 		return used <= state->thresh + state->thresh / 8 ||
 		       memcg_dirty_is_clean(wb);
-	return !wb_has_dirty_io(wb);
+	return !wb_has_dirty_io(wb) && !wb_stat_sum(wb, WB_WRITEBACK);
 }
 
 /* Writeback */

@@ -16,6 +16,7 @@
 #include <linux/limits.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -28,6 +29,7 @@
 #include <unistd.h>
 
 #include "cgroup_util.h"
+#include "memcg_dirty_disk.h"
 #include "memcg_dirty_fuse.h"
 #include "memcg_dirty_nfs.h"
 #include "memcg_dirty_util.h"
@@ -35,13 +37,12 @@
 
 #define LIMIT			MB(10L)
 #define BYTES			MB(48L)
-#define MB_PER_SECOND		30
+#define MB_PER_SECOND		"30"
 #define DEVICE_MB		"512"
 
 /* A write fault dirties a whole folio, and is throttled only afterwards. */
 #define FOLIO_ALLOWANCE		MB(2L)
 
-#define NULLB			"/sys/kernel/config/nullb"
 #define NULLB_DEVICE		"nullb_dirty_limit"
 
 /* Below it, all is mounted; set up by prepare() */
@@ -330,65 +331,6 @@ struct filesystem {
 
 static pid_t fuse_server;
 
-static int run_quietly(const char *const argv[])
-{
-	int status, null;
-	pid_t pid = fork();
-
-	if (!pid) {
-		null = open("/dev/null", O_RDWR);
-		dup2(null, STDOUT_FILENO);
-		dup2(null, STDERR_FILENO);
-		execvp(argv[0], (char *const *)argv);
-		_exit(127);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
-		return -1;
-	return WEXITSTATUS(status);
-}
-
-static void device_remove(void)
-{
-	cg_write(NULLB "/" NULLB_DEVICE, "power", "0");
-	rmdir(NULLB "/" NULLB_DEVICE);
-}
-
-/* The device allocates its memory as it is written. */
-static int device_create(void)
-{
-	static char *const attributes[][2] = {
-		{ "memory_backed", "1" }, { "size", DEVICE_MB },
-		{ "mbps", "30" }, { "power", "1" },
-	};
-	int i;
-
-	/* A run that was killed may have left the device behind. */
-	device_remove();
-	if (mkdir(NULLB "/" NULLB_DEVICE, 0755))
-		return -1;
-	for (i = 0; i < ARRAY_SIZE(attributes); i++)
-		if (cg_write(NULLB "/" NULLB_DEVICE, attributes[i][0],
-			     attributes[i][1])) {
-			device_remove();
-			return -1;
-		}
-	return 0;
-}
-
-/* The files of an io_uring are closed some time after its process exits. */
-static void unmount(const char *directory)
-{
-	int i;
-
-	for (i = 0; umount(directory) && errno == EBUSY; i++) {
-		if (i == 100) {
-			ksft_print_msg("%s stays busy\n", directory);
-			return;
-		}
-		sleep_ms(100);
-	}
-}
-
 static int skip(const struct filesystem *fs, const char *why)
 {
 	ksft_print_msg("%s: %s\n", fs->name, why);
@@ -409,9 +351,9 @@ static int start_device(const struct filesystem *fs, const char *type,
 	const char *const device = "/dev/" NULLB_DEVICE;
 	int i, status;
 
-	if (access(NULLB, F_OK))
+	if (!disk_possible())
 		return skip(fs, "no null_blk in configfs");
-	if (device_create())
+	if (disk_create(NULLB_DEVICE, DEVICE_MB, MB_PER_SECOND))
 		return fail(fs, "null_blk");
 	for (i = 0; fs->mkfs[i]; i++)
 		argv[i] = fs->mkfs[i];
@@ -434,7 +376,7 @@ static int start_local(const struct filesystem *fs)
 static void stop_local(void)
 {
 	unmount(mnt);
-	device_remove();
+	disk_remove(NULLB_DEVICE);
 }
 
 /* ext4, below a file system that needs another one */
@@ -447,7 +389,7 @@ static void stop_lower(void)
 {
 	unmount(mnt);
 	unmount(disk);
-	device_remove();
+	disk_remove(NULLB_DEVICE);
 }
 
 static int start_overlay(const struct filesystem *fs)
@@ -514,7 +456,7 @@ static void relax_bdi(void)
 
 static int start_fuse(const struct filesystem *fs)
 {
-	fuse_server = fuse_mount(mnt, MB_PER_SECOND);
+	fuse_server = fuse_mount(mnt, atoi(MB_PER_SECOND));
 	if (fuse_server < 0)
 		return errno == ENOENT ? skip(fs, "no /dev/fuse") :
 					 fail(fs, "mount");
@@ -704,10 +646,6 @@ static int make_directory(char *path, const char *name)
 
 static int prepare(void)
 {
-	static const char *const modprobe[] = {
-		"modprobe", "-q", "null_blk", "nr_devices=0", NULL,
-	};
-
 	snprintf(top, sizeof(top), "/tmp/test_memcg_dirty_fs.XXXXXX");
 	own_network = !unshare(CLONE_NEWNET);
 	if (unshare(CLONE_NEWNS) ||
@@ -718,10 +656,6 @@ static int prepare(void)
 		return -1;
 	snprintf(test_file, sizeof(test_file), "%.100s/file", mnt);
 	snprintf(direct_file, sizeof(direct_file), "%.100s/direct", mnt);
-	if (access(NULLB, F_OK)) {
-		run_quietly(modprobe);
-		mount("configfs", "/sys/kernel/config", "configfs", 0, NULL);
-	}
 	return 0;
 }
 

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Slow disks that null_blk makes from memory, and disks that fail. */
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/dm-ioctl.h>
+#include <linux/limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cgroup_util.h"
+#include "memcg_dirty_disk.h"
+#include "memcg_test_util.h"
+
+#define NULLB	"/sys/kernel/config/nullb"
+
+/* Returns the exit code, 127 if there is no such program, or -1. */
+int run_quietly(const char *const argv[])
+{
+	int status, null;
+	pid_t pid = fork();
+
+	if (!pid) {
+		null = open("/dev/null", O_RDWR);
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		execvp(argv[0], (char *const *)argv);
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+/* The files of an io_uring are closed some time after its process exits. */
+void unmount(const char *directory)
+{
+	int i;
+
+	for (i = 0; umount(directory) && errno == EBUSY; i++) {
+		if (i == 100) {
+			ksft_print_msg("%s stays busy\n", directory);
+			return;
+		}
+		sleep_ms(100);
+	}
+}
+
+/* Loads null_blk and mounts configfs where that is needed. */
+bool disk_possible(void)
+{
+	static const char *const modprobe[] = {
+		"modprobe", "-q", "null_blk", "nr_devices=0", NULL,
+	};
+
+	if (access(NULLB, F_OK)) {
+		run_quietly(modprobe);
+		mount("configfs", "/sys/kernel/config", "configfs", 0, NULL);
+	}
+	return !access(NULLB, F_OK);
+}
+
+void disk_remove(const char *name)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), NULLB "/%s", name);
+	cg_write(path, "power", "0");
+	rmdir(path);
+}
+
+/*
+ * /dev/NAME. It allocates its memory as it is written. null_blk never passes a
+ * request that is larger than all that it passes in 50 ms.
+ */
+int disk_create(const char *name, const char *megabytes,
+		const char *mb_per_second)
+{
+	const char *attributes[][2] = {
+		{ "memory_backed", "1" }, { "size", megabytes },
+		{ "mbps", mb_per_second }, { "max_sectors", "256" },
+		{ "power", "1" },
+	};
+	char path[PATH_MAX];
+	int i;
+
+	/* A run that was killed may have left the device behind. */
+	disk_remove(name);
+	snprintf(path, sizeof(path), NULLB "/%s", name);
+	if (mkdir(path, 0755))
+		return -1;
+	for (i = 0; i < ARRAY_SIZE(attributes); i++)
+		if (cg_write(path, attributes[i][0], (char *)attributes[i][1])) {
+			disk_remove(name);
+			return -1;
+		}
+	return 0;
+}
+
+/* A request of the device mapper, with at most one target. */
+struct dm_request {
+	struct dm_ioctl head;
+	struct dm_target_spec spec;
+	char parameters[128];
+};
+
+static int dm_run(const struct fault_disk *fault, unsigned long command,
+		  struct dm_request *request)
+{
+	int fd __free(fd) = -1;
+
+	fd = open("/dev/mapper/control", O_RDWR);
+	if (fd < 0)
+		return -1;
+	request->head.version[0] = DM_VERSION_MAJOR;
+	request->head.data_size = sizeof(*request);
+	request->head.data_start = offsetof(struct dm_request, spec);
+	snprintf(request->head.name, sizeof(request->head.name), "%s",
+		 fault->name);
+	return ioctl(fd, command, request);
+}
+
+static int dm_simple(const struct fault_disk *fault, unsigned long command,
+		     unsigned int flags)
+{
+	struct dm_request request = { .head.flags = flags };
+
+	return dm_run(fault, command, &request);
+}
+
+/* Requests that are not yet in the disk wait; no file system is frozen. */
+int fault_disk_suspend(const struct fault_disk *fault)
+{
+	return dm_simple(fault, DM_DEV_SUSPEND, DM_SUSPEND_FLAG |
+			 DM_SKIP_LOCKFS_FLAG | DM_NOFLUSH_FLAG);
+}
+
+int fault_disk_resume(const struct fault_disk *fault)
+{
+	return dm_simple(fault, DM_DEV_SUSPEND, 0);
+}
+
+/* From now on, all requests fail with EIO, or none. */
+int fault_disk_set(const struct fault_disk *fault, bool errors)
+{
+	struct dm_request request = { .head.target_count = 1 };
+
+	request.spec.length = fault->sectors;
+	snprintf(request.spec.target_type, sizeof(request.spec.target_type),
+		 "%s", errors ? "error" : "linear");
+	if (!errors)
+		snprintf(request.parameters, sizeof(request.parameters),
+			 "/dev/%s 0", fault->disk);
+	if (dm_run(fault, DM_TABLE_LOAD, &request) || fault_disk_suspend(fault))
+		return -1;
+	return fault_disk_resume(fault);
+}
+
+int fault_disk_create(struct fault_disk *fault)
+{
+	struct dm_request request = {};
+
+	fault_disk_remove(fault);
+	if (dm_run(fault, DM_DEV_CREATE, &request))
+		return -1;
+	snprintf(fault->node, sizeof(fault->node), "/dev/dm-%u",
+		 minor(request.head.dev));
+	return fault_disk_set(fault, false);
+}
+
+void fault_disk_remove(const struct fault_disk *fault)
+{
+	dm_simple(fault, DM_DEV_REMOVE, 0);
+}

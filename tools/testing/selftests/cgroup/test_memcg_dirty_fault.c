@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests dirty limits on a disk that fails: its requests end with EIO, or wait
+ * for a minute, or its file system is frozen. Limited writers then stay
+ * killable, an error is reported once, the cgroups of another disk keep their
+ * rate, and when the fault is over, writers go on and all counts return to 0.
+ *
+ * The file system has no journal, which would be lost with the first error.
+ */
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cgroup_util.h"
+#include "memcg_dirty_disk.h"
+#include "memcg_dirty_util.h"
+#include "memcg_test_util.h"
+
+#define NR_WRITERS	3
+#define FILE_BYTES	MB(8L)
+#define SETTLE_SECONDS	3
+#define SUSPEND_SECONDS	60
+#define FREEZE_SECONDS	9
+#define ERROR_SECONDS	9
+#define RATE_SECONDS	5
+#define NR_WINDOWS	3
+#define KILL_SECONDS	5
+#define DISK_MB		"128"
+/* Slow enough for writers to be faster, also on an emulated machine. */
+#define MB_PER_SECOND	"10"
+
+static char top[64];
+static struct fault_disk fault = { .name = "memcg_fault",
+				   .disk = "nullb_fault" };
+static const char good_disk[] = "nullb_good";
+static char bad[64], good[64];		/* where the two are mounted */
+
+/* A writer, its cgroup, and the chunks that it has written so far. */
+struct writer {
+	char *cgroup;
+	char file[96];
+	pid_t pid;
+	long *chunks;
+};
+
+/* Each writer of the failing disk has a cgroup; the last one has the other. */
+struct scene {
+	struct writer writers[NR_WRITERS];
+	struct writer neighbour;
+	long *chunks;
+};
+
+static long *counted;
+
+static void count_chunk(long ms)
+{
+	__atomic_add_fetch(counted, 1, __ATOMIC_RELAXED);
+}
+
+/*
+ * Returns an open file whose blocks are allocated: to write it again needs no
+ * metadata. Its pages are gone, so that they are charged to the next writer.
+ */
+static int make_file(const char *path)
+{
+	int fd;
+
+	if (write_zeroes(path, 0, FILE_BYTES))
+		return -1;
+	fd = open(path, O_WRONLY);
+	if (fd < 0)
+		return -1;
+	if (!fsync(fd) && !posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static int write_again(const char *cgroup, void *arg)
+{
+	const struct writer *writer = arg;
+	struct writes writes = { .file = writer->file, .wrap = FILE_BYTES,
+				 .keep = true, .took = count_chunk };
+
+	counted = writer->chunks;
+	return do_writes(cgroup, &writes);
+}
+
+static bool start_writer(struct writer *writer, const char *root,
+			 const char *name, const char *directory)
+{
+	int fd __free(fd) = -1;
+
+	snprintf(writer->file, sizeof(writer->file), "%s/%s", directory, name);
+	writer->cgroup = create_cgroup(root, name);
+	fd = make_file(writer->file);
+	if (fd < 0 || !writer->cgroup ||
+	    cg_write(writer->cgroup, LIMIT_FILE, "4M"))
+		return false;
+	writer->pid = cg_run_nowait(writer->cgroup, write_again, writer);
+	return writer->pid > 0;
+}
+
+static void end_writer(struct writer *writer)
+{
+	stop_task(writer->pid);
+	writer->pid = 0;
+	destroy_cgroup(writer->cgroup);
+	writer->cgroup = NULL;
+}
+
+static bool start_scene(struct scene *scene, const char *root)
+{
+	char name[32];
+	int i;
+
+	scene->chunks = share_memory((NR_WRITERS + 1) * sizeof(long));
+	scene->neighbour.chunks = scene->chunks + NR_WRITERS;
+	if (!start_writer(&scene->neighbour, root, "fault_neighbour", good))
+		return false;
+	for (i = 0; i < NR_WRITERS; i++) {
+		sprintf(name, "fault_writer%d", i);
+		scene->writers[i].chunks = scene->chunks + i;
+		if (!start_writer(&scene->writers[i], root, name, bad))
+			return false;
+		if (!wait_paused(scene->writers[i].cgroup))
+			return false;
+	}
+	return true;
+}
+
+static void free_scene(struct scene *scene)
+{
+	int i;
+
+	for (i = 0; i < NR_WRITERS; i++)
+		end_writer(&scene->writers[i]);
+	end_writer(&scene->neighbour);
+	sync();
+}
+
+/* Chunks per second */
+static long rate_of(const struct writer *writer, int seconds)
+{
+	long before = __atomic_load_n(writer->chunks, __ATOMIC_RELAXED);
+	long ms = now_ms();
+
+	sleep_ms(seconds * 1000);
+	ms = now_ms() - ms;
+	return (__atomic_load_n(writer->chunks, __ATOMIC_RELAXED) - before) *
+	       1000 / ms;
+}
+
+static bool goes_on(const struct writer *writer)
+{
+	long before = __atomic_load_n(writer->chunks, __ATOMIC_RELAXED);
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		if (__atomic_load_n(writer->chunks, __ATOMIC_RELAXED) > before)
+			return true;
+		sleep_ms(100);
+	}
+	ksft_print_msg("%s does not go on\n", writer->file);
+	return false;
+}
+
+/* Does a writer end soon after SIGKILL? */
+static bool dies(struct writer *writer)
+{
+	int i, status;
+
+	kill(writer->pid, SIGKILL);
+	for (i = 0; i < KILL_SECONDS * 100; i++) {
+		if (waitpid(writer->pid, &status, WNOHANG) == writer->pid) {
+			writer->pid = 0;
+			return true;
+		}
+		sleep_ms(10);
+	}
+	ksft_print_msg("%s: its writer does not die\n", writer->file);
+	return false;
+}
+
+/* After the fault: writers go on, end, and leave no count behind. */
+static bool recovers(struct scene *scene)
+{
+	bool fine = true;
+	int i;
+
+	for (i = 0; i < NR_WRITERS; i++) {
+		if (!scene->writers[i].pid)
+			continue;
+		fine = goes_on(&scene->writers[i]) && fine;
+		fine = dies(&scene->writers[i]) && fine;
+		fine = is_clean(scene->writers[i].cgroup) && fine;
+	}
+	fine = dies(&scene->neighbour) && fine;
+	return is_clean(scene->neighbour.cgroup) && fine;
+}
+
+/*
+ * A neighbour on another disk keeps nine tenths of its rate. It may lose more
+ * for a while if the machine is busy, but not each time.
+ */
+static bool keeps_rate(const struct writer *neighbour, long alone, int seconds)
+{
+	long now, rate = 0;
+	int i;
+
+	for (i = 0; i < NR_WINDOWS; i++) {
+		now = rate_of(neighbour, seconds / NR_WINDOWS);
+		if (now > rate)
+			rate = now;
+	}
+	ksft_print_msg("neighbour: %ld KiB/s before, %ld KiB/s beside the fault\n",
+		       alone * CHUNK / 1024, rate * CHUNK / 1024);
+	return rate * 10 >= alone * 9;
+}
+
+/* Cases */
+
+/* A removed cgroup's pages are written when the disk answers again. */
+static bool is_removed(struct writer *writer)
+{
+	char *cgroup __free(memory) = writer->cgroup;
+
+	writer->cgroup = NULL;
+	return dies(writer) && !rmdir(cgroup);
+}
+
+static long chunks_of(const struct scene *scene)
+{
+	long chunks = 0;
+	int i;
+
+	for (i = 0; i < NR_WRITERS; i++)
+		chunks += __atomic_load_n(scene->writers[i].chunks,
+					  __ATOMIC_RELAXED);
+	return chunks;
+}
+
+/* No page passes the limits while none is written, however long that takes. */
+static bool endures_suspension(struct scene *scene)
+{
+	long alone = rate_of(&scene->neighbour, RATE_SECONDS), chunks;
+	bool fine;
+
+	if (fault_disk_suspend(&fault))
+		return false;
+	sleep_ms(SETTLE_SECONDS * 1000);
+	chunks = chunks_of(scene);
+	fine = keeps_rate(&scene->neighbour, alone, SUSPEND_SECONDS);
+	chunks = chunks_of(scene) - chunks;
+	if (chunks) {
+		ksft_print_msg("%ld KiB passed the limits of a disk that does not answer\n",
+			       chunks * CHUNK / 1024);
+		fine = false;
+	}
+	fine = dies(&scene->writers[1]) && fine;
+	fine = is_removed(&scene->writers[2]) && fine;
+	if (fault_disk_resume(&fault))
+		return false;
+	return recovers(scene) && fine;
+}
+
+static int test_suspended(const char *root)
+{
+	struct scene scene = {};
+	bool fine = start_scene(&scene, root) && endures_suspension(&scene);
+
+	free_scene(&scene);
+	return passed(fine);
+}
+
+static bool endures_freeze(struct scene *scene)
+{
+	int fd __free(fd) = -1;
+	long alone;
+	bool fine;
+
+	alone = rate_of(&scene->neighbour, RATE_SECONDS);
+	fd = open(bad, O_RDONLY | O_DIRECTORY);
+	if (fd < 0 || ioctl(fd, FIFREEZE, 0)) {
+		ksft_print_msg("cannot freeze: %s\n", strerror(errno));
+		return false;
+	}
+	fine = keeps_rate(&scene->neighbour, alone, FREEZE_SECONDS);
+	if (dirty_counted(scene->writers[0].cgroup)) {
+		ksft_print_msg("a frozen file system has dirty pages\n");
+		fine = false;
+	}
+	if (ioctl(fd, FITHAW, 0))
+		return false;
+	return recovers(scene) && fine;
+}
+
+static int test_frozen(const char *root)
+{
+	struct scene scene = {};
+	bool fine = start_scene(&scene, root) && endures_freeze(&scene);
+
+	free_scene(&scene);
+	return passed(fine);
+}
+
+/* Writeback that fails cleans pages as well: nothing waits for the disk. */
+static bool endures_errors(struct scene *scene)
+{
+	long alone = rate_of(&scene->neighbour, RATE_SECONDS);
+	bool fine;
+
+	if (fault_disk_set(&fault, true))
+		return false;
+	fine = keeps_rate(&scene->neighbour, alone, ERROR_SECONDS);
+	fine = goes_on(&scene->writers[0]) && fine;
+	fine = dies(&scene->writers[1]) && fine;
+	fine = is_removed(&scene->writers[2]) && fine;
+	if (fault_disk_set(&fault, false))
+		return false;
+	return recovers(scene) && fine;
+}
+
+static int test_errors(const char *root)
+{
+	struct scene scene = {};
+	bool fine = start_scene(&scene, root) && endures_errors(&scene);
+
+	free_scene(&scene);
+	return passed(fine);
+}
+
+/* Runs in a limited cgroup. The exit code tells the step that failed. */
+static int sync_beside_errors(const char *cgroup, void *arg)
+{
+	int i, ret = 0, fd __free(fd) = -1;
+	static char buf[CHUNK];
+
+	fd = open(arg, O_WRONLY);
+	for (i = 0; i < MB(8) / CHUNK; i++)
+		if (pwrite(fd, buf, CHUNK, i * CHUNK) != CHUNK)
+			return 1;
+	if (!fsync(fd) || errno != EIO)
+		ret = 2;
+	if (fault_disk_set(&fault, false))
+		return 3;
+	if (!ret && fsync(fd))
+		ret = 4;
+	if (!ret && (pwrite(fd, buf, CHUNK, 0) != CHUNK || fsync(fd)))
+		ret = 5;
+	return ret;
+}
+
+/* Whether the flusher or fsync() met the error, fsync() tells it, and once. */
+static int test_error_once(const char *root)
+{
+	char *cgroup __free(cgroup) = create_cgroup(root, "fault_once");
+	char file[96];
+	int ret, fd __free(fd) = -1;
+
+	snprintf(file, sizeof(file), "%s/once", bad);
+	fd = make_file(file);
+	if (fd < 0 || !cgroup || cg_write(cgroup, LIMIT_FILE, "4M") ||
+	    fault_disk_set(&fault, true))
+		return KSFT_FAIL;
+	ret = cg_run(cgroup, sync_beside_errors, file);
+	if (ret)
+		ksft_print_msg("step %d failed\n", ret);
+	/* Another open file reports it too. */
+	return passed(!ret && fsync(fd) && errno == EIO && !fsync(fd) &&
+		      is_clean(cgroup));
+}
+
+/* A disk that has failed a write says so to the next freeze: errors come last. */
+static const struct memcg_test tests[] = {
+	T(test_frozen),
+	T(test_suspended),
+	T(test_error_once),
+	T(test_errors),
+};
+
+static int make_and_mount(const char *node, const char *directory)
+{
+	const char *const mkfs[] = {
+		"mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-E",
+		"lazy_itable_init=0", "-N", "64", node, NULL,
+	};
+
+	return mkdir(directory, 0700) || run_quietly(mkfs) ||
+	       mount(node, directory, "ext4", MS_NOATIME, NULL);
+}
+
+static void clean_up(void)
+{
+	unmount(bad);
+	unmount(good);
+	fault_disk_remove(&fault);
+	disk_remove(fault.disk);
+	disk_remove(good_disk);
+	rmdir(bad);
+	rmdir(good);
+	rmdir(top);
+}
+
+static void setup(const char *root)
+{
+	char node[64];
+
+	snprintf(top, sizeof(top), "/tmp/test_memcg_dirty_fault.XXXXXX");
+	if (unshare(CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) || !mkdtemp(top))
+		ksft_exit_skip("no namespaces\n");
+	snprintf(bad, sizeof(bad), "%.48s/bad", top);
+	snprintf(good, sizeof(good), "%.48s/good", top);
+	snprintf(node, sizeof(node), "/dev/%s", good_disk);
+	fault.sectors = atol(DISK_MB) * 2048;
+	if (!disk_possible() || disk_create(good_disk, DISK_MB, MB_PER_SECOND) ||
+	    disk_create(fault.disk, DISK_MB, MB_PER_SECOND) || fault_disk_create(&fault) ||
+	    make_and_mount(fault.node, bad) || make_and_mount(node, good)) {
+		clean_up();
+		ksft_exit_skip("no null_blk, device mapper or mkfs.ext4\n");
+	}
+}
+
+int main(void)
+{
+	char root[PATH_MAX];
+	int ret;
+
+	ksft_print_header();
+	find_root(root, sizeof(root));
+	setup(root);
+	ret = memcg_test_run(root, tests, ARRAY_SIZE(tests));
+	clean_up();
+	return ret;
+}
