@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Suites in which others' programs, faults and hostile users judge the two kernels."""
+"""Suites in which others' programs and power cuts judge the two kernels."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Power cuts: QEMU is killed at random moments while limited cgroups write to three file systems.
 
-The disks lose what was not flushed. The next boot has to find clean file systems, and all that was
-acknowledged. That of the unpatched kernel shows what a file system does by itself.
+The disks lose writes that were not flushed. The next boot has to find clean file systems, and all
+that was acknowledged. The unpatched kernel shows the file systems' own part in a failure.
 """
 
 import random
@@ -48,7 +48,7 @@ def ledger(lines: Iterable[str], what: str) -> Ledger:
 
 
 def problems(fs: str, before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """What a cut did to a file system, by the lines of the writers and of the boot after it."""
+    """The damage of a cut to a file system, by the lines of the writers and of the boot after it."""
     said = [line for line in after if WRONG.match(line) and f" {fs} " in line]
     if not said and f"fsck {fs} 0" not in after:
         said.append(f"{fs}: the guest did not check it")

@@ -72,7 +72,7 @@ def page(name: str, layout: Layout) -> Path:
 def load(file: Path) -> dict[str, Result]:
     try:
         return {
-            name: Result(name, entry["purpose"], entry["release"], Findings(**entry["findings"]))
+            name: Result(name, entry.pop("purpose"), entry.pop("release"), Findings(**entry))
             for name, entry in scratch.read_json(file).items()
         }
     except (KeyError, TypeError) as error:
@@ -81,7 +81,15 @@ def load(file: Path) -> dict[str, Result]:
 
 def store(file: Path, results: Mapping[str, Result]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    scratch.write_json(file, {name: asdict(result) for name, result in sorted(results.items())})
+    record = {
+        name: {
+            "purpose": result.purpose,
+            "release": result.release,
+            **asdict(result.findings),
+        }
+        for name, result in sorted(results.items())
+    }
+    scratch.write_json(file, record)
 
 
 def text(result: Result, reasons: Reasons) -> Iterator[str]:
@@ -111,8 +119,8 @@ def text(result: Result, reasons: Reasons) -> Iterator[str]:
 def document(name: str, results: Mapping[str, Result], reasons: Reasons) -> str:
     parts = [
         f"# Others' tests on {name}",
-        "`make results` makes this page of the last results of `make outside-tests`. A difference"
-        " is a test that\ndoes not end alike on the unpatched kernel (`upstream`) and on ours.",
+        "`make results` makes this page of the last results of `make outside-tests`. A test"
+        " differs\nif it does not end alike on the unpatched kernel (`upstream`) and on ours.",
     ]
     for result in results.values():
         parts.append(f'## `make outside-tests ARGS="--only {result.suite}"`')
