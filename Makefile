@@ -11,10 +11,11 @@ SIGNOFF ?=
 NAME ?=
 FROM ?=
 DEB_CONFIG ?=
+LTP ?=
 ARGS ?=
 
 # Passed on through the environment: no value can break the shell's quoting.
-export BASE LINUX PRISTINE FLAVOUR PART SIGNOFF NAME FROM DEB_CONFIG
+export BASE LINUX PRISTINE FLAVOUR PART SIGNOFF NAME FROM DEB_CONFIG LTP
 
 tidemark = @PYTHONPATH=tools python3 -m tidemark
 source = --base "$$BASE" --linux "$$LINUX" --pristine "$$PRISTINE" --flavour "$$FLAVOUR"
@@ -37,6 +38,7 @@ help: ## list the targets and variables
 	@echo '  SIGNOFF=1       the mails come from you, with your Signed-off-by (series)'
 	@echo '  NAME=...        a benchmark that bench-list lists (bench)'
 	@echo '  DEB_CONFIG=path a kernel configuration in place of Debian'"'"'s (deb)'
+	@echo '  LTP=path        checkout or tarball of the Linux Test Project (outside-tests)'
 	@echo '  FROM=7.3        the base whose diffs a new one starts with (port)'
 	@echo '  ARGS=...        more options for run, test, shell, bench, check-series, lint and below'
 
@@ -94,7 +96,7 @@ upstream-tests: python3 ## run upstream's cgroup and memory tests on both kernel
 mutants: python3 ## break one condition after the other; a test has to fail for each
 	$(tidemark) mutants $(source) $(ARGS)
 
-outside-tests: python3 ## let others' tests, power cuts and hostile users judge both kernels
+outside-tests: python3 ## let others' tests and power cuts judge both kernels
 	$(tidemark) outside-tests $(source) $(ARGS)
 
 check-all: python3 ## run the checks that CI leaves out; takes hours

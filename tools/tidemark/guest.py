@@ -87,7 +87,7 @@ def slow_machine(
     place = layout.build / "guest" / name
     place.mkdir(parents=True, exist_ok=True)
     disks = (
-        vm.Disk(_slow_disk(place / "disk.img"), DISK_BYTES_PER_SECOND),
+        vm.Disk(slow_disk(place / "disk.img"), DISK_BYTES_PER_SECOND),
         vm.Disk(_source_tarball(base, layout), read_only=True),
     )
     initramfs = _initramfs(place, source or image.source, layout, add)
@@ -160,7 +160,7 @@ def pack(root: Path, archive: Path) -> Path:
     return archive
 
 
-def _slow_disk(path: Path) -> Path:
+def slow_disk(path: Path) -> Path:
     path.unlink(missing_ok=True)
     with path.open("wb") as stream:
         stream.truncate(DISK_BYTES)

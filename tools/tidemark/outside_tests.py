@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Lets others' tests, faults and hostile users judge the unpatched and the patched kernel.
+"""Lets others' tests and power cuts judge the unpatched and the patched kernel.
 
-Each suite is a step. `make results` takes the table over into bases/<base>/outside.md.
+Each suite is a step. A suite that Debian does not package is built from a path that the user
+gives, as LINUX= is. `make results` takes the table over into bases/<base>/outside.md.
 """
 
 import argparse
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from . import base as bases
 from . import guest, kbuild, kernel, packages, vm
 from .layout import REPOSITORY
-from .outside import power, record
-from .outside.suite import Findings, Kernels, Wish
-from .report import Failure
+from .outside import ltp, power, record
+from .outside.suite import Findings, Kernels, Missing, Wish
+from .report import Failure, warning
+
+SOURCES = ("LTP",)
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,7 @@ class Suite:
 
 SUITES = (
     Suite("power", "QEMU killed while limited cgroups write to ext4, xfs and btrfs", power.run),
+    Suite("ltp", "the Linux Test Project: memory, writeback and cgroups", ltp.run),
 )
 
 
@@ -40,7 +46,7 @@ def main(args: argparse.Namespace) -> int:
     if args.pristine:
         raise Failure("PRISTINE=1: this target always runs both kernels")
     suites = chosen(args.only)
-    wish = Wish(args.cuts)
+    wish = Wish(args.cuts, sources(os.environ))
     tools = (*kbuild.TOOLS, *guest.TOOLS, *vm.TOOLS)
     packages.require(tools, bases.required_packages(args.base, args.linux))
     base = bases.obtain(args.base, args.linux)
@@ -50,7 +56,11 @@ def main(args: argparse.Namespace) -> int:
     file = record.path(base.label, REPOSITORY)
     unexplained = 0
     for suite in suites:
-        findings = suite.run(kernels, wish)
+        try:
+            findings = suite.run(kernels, wish)
+        except Missing as missing:
+            warning(f"{suite.name} does not run: {missing}")
+            continue
         result = record.Result(suite.name, suite.purpose, ours.release, findings)
         record.store(file, record.load(file) | {suite.name: result})
         print("\n".join(record.text(result, reasons)))
@@ -64,3 +74,12 @@ def chosen(only: str) -> list[Suite]:
     if unknown := set(names) - {suite.name for suite in SUITES}:
         raise Failure(f"--only {min(unknown)}: no such suite")
     return [suite for suite in SUITES if suite.name in names]
+
+
+def sources(environment: Mapping[str, str]) -> dict[str, Path]:
+    """The sources of suites that the user gives by path."""
+    found = {name: Path(environment[name]) for name in SOURCES if environment.get(name)}
+    for name, path in found.items():
+        if not path.exists():
+            raise Failure(f"{name}={path}: no such file or directory")
+    return {name: path.resolve() for name, path in found.items()}

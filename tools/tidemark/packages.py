@@ -27,6 +27,8 @@ class Tool:
 CANDIDATE = re.compile(r"^(\S+):\n  Installed: .*\n  Candidate: (?!\(none\))", re.M)
 
 TOOLS = {
+    "autoconf": Tool("autoconf", "autoconf"),
+    "automake": Tool("automake", "automake"),
     "bc": Tool("bc", "bc"),
     "bison": Tool("bison", "bison"),
     "btrfs-progs": Tool("btrfs-progs", "mkfs.btrfs"),
@@ -53,11 +55,13 @@ TOOLS = {
     "libelf-dev": Tool("libelf-dev"),
     "libsqlite3-dev": Tool("libsqlite3-dev"),
     "libssl-dev": Tool("libssl-dev"),
+    "m4": Tool("m4", "m4"),
     "make": Tool("make", "make"),
     "matplotlib": Tool("python3-matplotlib"),
     "mypy": Tool("mypy", "mypy"),
     "patch": Tool("patch", "patch"),
     "perl": Tool("perl", "perl"),
+    "pkgconf": Tool("pkgconf", "pkg-config"),
     "qemu": Tool("qemu-system-x86", "qemu-system-x86_64"),
     "rsync": Tool("rsync", "rsync"),
     "shellcheck": Tool("shellcheck", "shellcheck"),

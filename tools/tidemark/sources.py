@@ -116,21 +116,25 @@ def of_package(package: str, version: str, tarball: Path) -> Source:
     return Tarball(tarball, f"{package}={version}", f"{package} {version}")
 
 
-def at_path(path: Path) -> Source:
-    """The source at LINUX=."""
+def at_path(path: Path, variable: str = "LINUX") -> Source:
+    """The source that a variable gives: a kernel's, or that of a suite of tests."""
     if path.is_file():
         if path.suffix not in TARBALLS:
             known = " ".join(TARBALLS)
-            raise Failure(f"LINUX={path}: not a tarball of a known kind ({known})")
+            raise Failure(f"{variable}={path}: not a tarball of a known kind ({known})")
         return Tarball(path, f"tar:{_digest(path)}", str(path))
     if (path / ".git").exists():
         packages.require(["git", "tar"])
         return Checkout(path, git(path, "rev-parse", "--verify", "HEAD").strip())
     if not (path / "Makefile").is_file():
-        raise Failure(f"LINUX={path}: neither a kernel tree, nor a git checkout, nor a tarball")
+        raise Failure(
+            f"{variable}={path}: neither a source tree, nor a git checkout, nor a tarball"
+        )
     for product in BUILT:
         if (path / product).exists():
-            raise Failure(f"LINUX={path}: not clean (it has {product}): run `make mrproper` there")
+            raise Failure(
+                f"{variable}={path}: not clean (it has {product}): run `make mrproper` there"
+            )
     with working(f"checking {path}"):
         return Directory(path, f"dir:{_fingerprint(path)}")
 

@@ -48,7 +48,7 @@ def ledger(lines: Iterable[str], what: str) -> Ledger:
 
 
 def problems(fs: str, before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """The damage of a cut to a file system, by the lines of the writers and of the boot after it."""
+    """The damage of a cut to a file system, by the lines of the writers and of the next boot."""
     said = [line for line in after if WRONG.match(line) and f" {fs} " in line]
     if not said and f"fsck {fs} 0" not in after:
         said.append(f"{fs}: the guest did not check it")

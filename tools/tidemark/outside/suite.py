@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """The input of a suite, and its result: the outcomes of its tests on each kernel."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ..base import Base
 from ..kernel import Image
@@ -25,9 +27,10 @@ class Kernels:
 
 @dataclass(frozen=True)
 class Wish:
-    """What the user asks of the suites."""
+    """The user's wishes: how often to try, and where the sources of suites are."""
 
     cuts: int = 30
+    sources: Mapping[str, Path] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -37,3 +40,7 @@ class Findings:
     columns: list[str]
     outcomes: dict[str, dict[str, str]]
     remarks: list[str] = field(default_factory=list)
+
+
+class Missing(Exception):
+    """A suite cannot run here; the message tells how to provide for it."""

@@ -6,10 +6,11 @@ import socket
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from tidemark import outside_tests, results
-from tidemark.outside import power, record, volatile
-from tidemark.outside.suite import Findings
+from tidemark.outside import ltp, power, record, volatile
+from tidemark.outside.suite import Findings, Missing, Wish
 from tidemark.report import Failure
 
 from . import fake
@@ -111,6 +112,22 @@ class PowerTest(unittest.TestCase):
         self.assertEqual(self.problems("found xfs append 2", line, "fsck xfs 0"), [line])
 
 
+class LtpTest(unittest.TestCase):
+    def test_wanted_tests_are_found_in_the_lists(self) -> None:
+        lists = ["#x\nfsync01 fsync01\nfork01 fork01\nksm01_1 ksm01 -u 128\n", "oom01 oom01\n\n"]
+        self.assertEqual(ltp.tests(lists), [("fsync01", "fsync01"), ("oom01", "oom01")])
+
+    def test_outcomes(self) -> None:
+        lines = ["program a", "TPASS", "", "status 0", "program b", "status 32", "program c"]
+        self.assertEqual(ltp.outcomes(lines), {"a": "ok", "b": "skip", "c": "FAIL"})
+        self.assertEqual(ltp.outcomes(["program a", "status 4"]), {"a": "FAIL"})
+
+    def test_without_a_source_it_says_what_to_give_it(self) -> None:
+        with self.assertRaises(Missing) as caught:
+            ltp.run(mock.Mock(), Wish())
+        self.assertIn("LTP=path", str(caught.exception))
+
+
 class RecordTest(fake.Case):
     RESULT = record.Result(
         "ltp",
@@ -156,3 +173,8 @@ class CommandTest(unittest.TestCase):
         self.assertEqual([suite.name for suite in outside_tests.chosen("power")], ["power"])
         with self.assertRaises(Failure):
             outside_tests.chosen("power,nothing")
+
+    def test_a_source_has_to_be_there(self) -> None:
+        self.assertEqual(outside_tests.sources({"LTP": ""}), {})
+        with self.assertRaises(Failure):
+            outside_tests.sources({"LTP": "/nowhere/ltp"})
