@@ -20,6 +20,8 @@ TABLE = "mutants.md"
 BOOT_SECONDS = 300
 TIMEOUT_SECONDS = 4 * 3600
 PANIC = "Kernel panic"
+# A shell's statuses for a program that cannot be run.
+NOT_RUN = (126, 127)
 # By default, each run of test_memcg_knobs would take a minute.
 KNOB_WRITES = 4000
 MODES = ("mutants", "mutantsv1")
@@ -175,7 +177,7 @@ def outcome_of(name: str, lines: Iterable[str], status: int) -> str:
     every = [found for line in lines if (found := RESULT.match(line))]
     if not name.startswith(PROGRAM):
         every = [found for found in every if found["name"] == (case or suite)]
-    if not every and not status:
+    if status in NOT_RUN or (not every and not status):
         raise Failure(f"{name}: the guest has no result of it")
     if status or any(found["bad"] for found in every):
         return "FAIL"

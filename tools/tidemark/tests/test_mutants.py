@@ -202,6 +202,8 @@ class ResultsTest(fake.Case):
         self.assertEqual(outcome("test_a.test_x", 137, "# begun"), "FAIL")
         with self.assertRaises(Failure):
             outcome("test_a.test_x", 0, "# nothing")
+        with self.assertRaises(Failure):
+            outcome("test_a.test_x", 127, "/tests/test_a: not found")
 
     def test_kunit(self) -> None:
         lines = ("    not ok 1 a_test_y", "    ok 2 a_test_x", "not ok 1 a")
