@@ -84,6 +84,12 @@
 /* Pages to deactivate at once: more than any folio that may become active. */
 #define ACTIVE_RATIO_SCAN	((long)(512 + SWAP_CLUSTER_MAX))
 
+/*
+ * Down to this priority, reclaim finds enough: one in 64 pages of a list is a
+ * batch for a cgroup with 8 MiB of inactive file pages.
+ */
+#define ACTIVE_RATIO_EASY	(DEF_PRIORITY / 2)
+
 /* How long a sum over cgroups is valid, in jiffies. */
 #define ACTIVE_RATIO_PERIOD	(HZ / 10)
 
@@ -312,7 +318,7 @@ static unsigned long active_ratio_target(struct lruvec *lruvec,
  * few pages are not protected, so that reclaim has pages to scan.
  */
 
-/* The exact size of this one list, unlike the statistics. With lru_gen, nearly. */
+/* The exact size of this one list, unlike the statistics. Not for lru_gen. */
 static unsigned long active_ratio_lru_size(struct lruvec *lruvec,
 					   enum lru_list lru)
 {
@@ -324,6 +330,51 @@ static unsigned long active_ratio_lru_size(struct lruvec *lruvec,
 	for (zid = 0; zid < MAX_NR_ZONES; zid++)
 		size += mem_cgroup_get_zone_lru_size(lruvec, lru, zid);
 	return size;
+}
+
+#ifdef CONFIG_LRU_GEN
+
+static unsigned long active_ratio_gen_size(struct lruvec *lruvec,
+					   unsigned long seq)
+{
+	struct lru_gen_folio *lrugen = &lruvec->lrugen;
+	int gen = lru_gen_from_seq(seq);
+	unsigned long size = 0;
+	int zone;
+
+	for (zone = 0; zone < MAX_NR_ZONES; zone++)
+		size += max(READ_ONCE(lrugen->nr_pages[gen][LRU_GEN_FILE][zone]),
+			    0L);
+	return size;
+}
+
+/* The size of the @nr youngest generations. A missing one has the size 0. */
+static unsigned long active_ratio_gens_size(struct lruvec *lruvec, int nr)
+{
+	unsigned long seq = READ_ONCE(lruvec->lrugen.max_seq);
+	unsigned long size = 0;
+
+	while (nr--)
+		size += active_ratio_gen_size(lruvec, seq--);
+	return size;
+}
+
+static long active_ratio_inactive_size(struct lruvec *lruvec)
+{
+	return active_ratio_gens_size(lruvec, MAX_NR_GENS) -
+	       active_ratio_gens_size(lruvec, MIN_NR_GENS);
+}
+
+#endif
+
+/* The exact number of this cgroup's active file pages, on either LRU. */
+static unsigned long active_ratio_own_active(struct lruvec *lruvec)
+{
+#ifdef CONFIG_LRU_GEN
+	if (lru_gen_enabled())
+		return active_ratio_gens_size(lruvec, MIN_NR_GENS);
+#endif
+	return active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE);
 }
 
 /* File pages below @target. The statistics of the root cgroup are not recent. */
@@ -341,24 +392,29 @@ static unsigned long active_ratio_state(struct lruvec *target,
  * active_ratio_is_met - does the ratio of a cgroup hold for a whole subtree?
  * @lruvec: lists that a ratio applies to
  * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
+ * @priority: of reclaim, which falls while reclaim finds too little
  *
- * A cgroup that is the only one to reclaim from has to keep to its own ratio.
+ * A cgroup that reclaim does not reach from an ancestor has to keep to its own
+ * ratio. So has every cgroup when reclaim finds too little: the inactive pages
+ * of the others may be protected, or on a disk that does not answer, and the
+ * statistics of the subtree may be 2 s old.
  *
  * Context: any.
  * Return: %true if fewer of the subtree's file pages are active than the ratio
  * of @lruvec protects.
  */
-static bool active_ratio_is_met(struct lruvec *lruvec, struct mem_cgroup *memcg)
+static bool active_ratio_is_met(struct lruvec *lruvec, struct mem_cgroup *memcg,
+				int priority)
 {
 	struct lruvec *target = mem_cgroup_lruvec(memcg, lruvec_pgdat(lruvec));
 	unsigned long active, inactive;
 
-	if (lruvec == target)
+	if (lruvec == target || priority < ACTIVE_RATIO_EASY)
 		return false;
 	active = active_ratio_state(target, NR_ACTIVE_FILE);
 	inactive = active_ratio_state(target, NR_INACTIVE_FILE);
 	/* The statistics may lack pages that have just become active here. */
-	active = max(active, active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE));
+	active = max(active, active_ratio_own_active(lruvec));
 	return active < active_ratio_target(lruvec, active + inactive);
 }
 
@@ -376,15 +432,16 @@ static long active_ratio_excess(struct lruvec *lruvec)
  * __active_ratio_deactivate - the number of active file pages to scan at once
  * @lruvec: the lists, of one cgroup on one node
  * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
+ * @priority: of reclaim, which falls while reclaim finds too little
  * @nr: the number that reclaim asks for
  *
  * Return: the active pages above the ratio, within bounds.
  */
 unsigned long __active_ratio_deactivate(struct lruvec *lruvec,
-					struct mem_cgroup *memcg,
+					struct mem_cgroup *memcg, int priority,
 					unsigned long nr)
 {
-	if (active_ratio_is_met(lruvec, memcg))
+	if (active_ratio_is_met(lruvec, memcg, priority))
 		return 0;
 	return active_ratio_to_scan(nr, active_ratio_excess(lruvec));
 }
@@ -393,19 +450,20 @@ unsigned long __active_ratio_deactivate(struct lruvec *lruvec,
  * __active_ratio_scan - divide a scan of file pages between the two lists
  * @lruvec: lists that a ratio applies to
  * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
+ * @priority: of reclaim, which falls while reclaim finds too little
  * @nr: the number of pages to scan of each list
  *
  * The sum grows only by the pages that are active above the ratio.
  */
 void __active_ratio_scan(struct lruvec *lruvec, struct mem_cgroup *memcg,
-			 unsigned long *nr)
+			 int priority, unsigned long *nr)
 {
 	unsigned long file = active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE) +
 			     active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
 	unsigned long scan = nr[LRU_INACTIVE_FILE] + nr[LRU_ACTIVE_FILE];
 	long excess = active_ratio_excess(lruvec);
 
-	if (active_ratio_is_met(lruvec, memcg))
+	if (active_ratio_is_met(lruvec, memcg, priority))
 		return;
 	nr[LRU_INACTIVE_FILE] =
 		active_ratio_scan_inactive(scan, nr[LRU_INACTIVE_FILE], file);
@@ -650,31 +708,6 @@ unsigned long __active_ratio_reach(struct lruvec *lruvec,
 
 #ifdef CONFIG_LRU_GEN
 
-static unsigned long active_ratio_gen_size(struct lruvec *lruvec,
-					   unsigned long seq)
-{
-	struct lru_gen_folio *lrugen = &lruvec->lrugen;
-	int gen = lru_gen_from_seq(seq);
-	unsigned long size = 0;
-	int zone;
-
-	for (zone = 0; zone < MAX_NR_ZONES; zone++)
-		size += max(READ_ONCE(lrugen->nr_pages[gen][LRU_GEN_FILE][zone]),
-			    0L);
-	return size;
-}
-
-/* The size of the @nr youngest generations. A missing one has the size 0. */
-static unsigned long active_ratio_gens_size(struct lruvec *lruvec, int nr)
-{
-	unsigned long seq = READ_ONCE(lruvec->lrugen.max_seq);
-	unsigned long size = 0;
-
-	while (nr--)
-		size += active_ratio_gen_size(lruvec, seq--);
-	return size;
-}
-
 /*
  * Moves are from the second youngest generation, which is active, to the oldest
  * and back. With two generations these are the same. While lru_gen is being
@@ -872,6 +905,7 @@ static long active_ratio_turn(struct lruvec *lruvec, int zone, bool used)
  * active_ratio_protect - move a file folio up instead of evicting it
  * @lruvec: lists that a ratio applies to
  * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
+ * @priority: of reclaim, which falls while reclaim finds too little
  * @folio: the tail of the oldest generation
  * @tier: the tier of the folio; above the first one, it was used again
  *
@@ -880,13 +914,13 @@ static long active_ratio_turn(struct lruvec *lruvec, int zone, bool used)
  * may be evicted.
  */
 bool active_ratio_protect(struct lruvec *lruvec, struct mem_cgroup *memcg,
-			  struct folio *folio, int tier)
+			  int priority, struct folio *folio, int tier)
 {
 	long missing = 0, moved;
 
 	if (!tier || !active_ratio_can_move(lruvec))
 		return false;
-	if (!active_ratio_is_met(lruvec, memcg))
+	if (!active_ratio_is_met(lruvec, memcg, priority))
 		missing = folio_nr_pages(folio) - active_ratio_room(lruvec);
 	while (missing > 0) {
 		moved = active_ratio_turn(lruvec, folio_zonenum(folio), false);
@@ -921,17 +955,19 @@ static void active_ratio_merge(struct lruvec *lruvec, int zone)
  * __active_ratio_trim - demote file pages in excess of a ratio
  * @lruvec: lists that a ratio applies to
  * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
+ * @priority: of reclaim, which falls while reclaim finds too little
  *
  * Context: lru_lock is held.
  */
-void __active_ratio_trim(struct lruvec *lruvec, struct mem_cgroup *memcg)
+void __active_ratio_trim(struct lruvec *lruvec, struct mem_cgroup *memcg,
+			 int priority)
 {
 	long excess = -active_ratio_room(lruvec);
 	int i, zone;
 
 	if (!active_ratio_can_move(lruvec))
 		return;
-	if (active_ratio_is_met(lruvec, memcg))
+	if (active_ratio_is_met(lruvec, memcg, priority))
 		excess = 0;
 	for (zone = MAX_NR_ZONES - 1; zone >= 0; zone--) {
 		active_ratio_merge(lruvec, zone);
@@ -944,18 +980,19 @@ void __active_ratio_trim(struct lruvec *lruvec, struct mem_cgroup *memcg)
  * __active_ratio_refill - leave pages to evict, even protected ones
  * @lruvec: lists that a ratio applies to
  * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
+ * @priority: of reclaim, which falls while reclaim finds too little
  *
  * Without a page to evict, reclaim would have to make a new generation, and all
  * protected pages would be old at once.
  *
  * Context: lru_lock is held.
  */
-void __active_ratio_refill(struct lruvec *lruvec, struct mem_cgroup *memcg)
+void __active_ratio_refill(struct lruvec *lruvec, struct mem_cgroup *memcg,
+			   int priority)
 {
-	unsigned long file = active_ratio_gens_size(lruvec, MAX_NR_GENS);
-	unsigned long active = active_ratio_gens_size(lruvec, MIN_NR_GENS);
-	long least = active_ratio_is_met(lruvec, memcg) ? 1 : ACTIVE_RATIO_BATCH;
-	long missing = least - (file - active);
+	bool met = active_ratio_is_met(lruvec, memcg, priority);
+	long missing = (met ? 1 : ACTIVE_RATIO_BATCH) -
+		       active_ratio_inactive_size(lruvec);
 	int i, zone;
 
 	if (!active_ratio_can_move(lruvec))
@@ -969,13 +1006,21 @@ void __active_ratio_refill(struct lruvec *lruvec, struct mem_cgroup *memcg)
  * __active_ratio_kept - pages that a ratio keeps from aging
  * @lruvec: lists that a ratio applies to
  *
- * Return: the number of file pages in the second youngest generation.
+ * While the ratio is met, __active_ratio_refill() leaves fewer pages to evict
+ * than a batch. The aging must not take them for a small oldest generation, so
+ * those that are missing count MIN_NR_GENS + 2 times, as should_run_aging()
+ * multiplies them.
+ *
+ * Return: the number of file pages in the second youngest generation, and more
+ * if fewer than a batch are left to evict.
  */
 unsigned long __active_ratio_kept(struct lruvec *lruvec)
 {
 	unsigned long max_seq = READ_ONCE(lruvec->lrugen.max_seq);
+	long missing = ACTIVE_RATIO_BATCH - active_ratio_inactive_size(lruvec);
 
-	return active_ratio_gen_size(lruvec, max_seq - 1);
+	return active_ratio_gen_size(lruvec, max_seq - 1) +
+	       (MIN_NR_GENS + 2) * max(missing, 0L);
 }
 
 /**

@@ -17,6 +17,7 @@
  *		sort_folio()			active_ratio_protect()
  *		evict_folios()			active_ratio_trim(),
  *						active_ratio_refill()
+ *		scan_folios()			active_ratio_sorted(), by version
  *		should_run_aging()		active_ratio_kept() or, by version,
  *						active_ratio_lets_age()
  *	multi-gen LRU, mm/workingset.c
@@ -54,7 +55,7 @@ DECLARE_STATIC_KEY_FALSE(active_ratio_key);
 
 bool __active_ratio_governs(struct lruvec *lruvec);
 unsigned long __active_ratio_deactivate(struct lruvec *lruvec,
-					struct mem_cgroup *memcg,
+					struct mem_cgroup *memcg, int priority,
 					unsigned long nr);
 bool __active_ratio_inactive_is_low(struct lruvec *target);
 unsigned long __active_ratio_held(struct lruvec *target);
@@ -64,7 +65,7 @@ unsigned long active_ratio_other_refaults(struct lruvec *lruvec,
 					  enum active_ratio_refault kind,
 					  unsigned long refaults);
 void __active_ratio_scan(struct lruvec *lruvec, struct mem_cgroup *memcg,
-			 unsigned long *nr);
+			 int priority, unsigned long *nr);
 struct lruvec *__active_ratio_eviction_lruvec(struct lruvec *target,
 					      struct folio *folio);
 unsigned long __active_ratio_reach(struct lruvec *lruvec, unsigned long pages);
@@ -86,6 +87,7 @@ static inline bool active_ratio_governs(struct lruvec *lruvec, bool file)
  * active_ratio_deactivate - the number of active pages of an lruvec to scan
  * @lruvec: the lists
  * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
+ * @priority: of reclaim, which falls while reclaim finds too little
  * @file: those of file pages, rather than anonymous ones
  * @force: reclaim has failed without deactivating
  * @may: the kernel's own rule allows their deactivation
@@ -96,12 +98,12 @@ static inline bool active_ratio_governs(struct lruvec *lruvec, bool file)
  */
 static inline unsigned long active_ratio_deactivate(struct lruvec *lruvec,
 						    struct mem_cgroup *memcg,
-						    bool file, bool force,
+						    int priority, bool file, bool force,
 						    bool may, unsigned long nr)
 {
 	if (force || !active_ratio_governs(lruvec, file))
 		return may ? nr : 0;
-	return __active_ratio_deactivate(lruvec, memcg, nr);
+	return __active_ratio_deactivate(lruvec, memcg, priority, nr);
 }
 
 /**
@@ -155,14 +157,15 @@ static inline bool active_ratio_refault(struct lruvec *lruvec, bool file,
  * active_ratio_scan - divide a scan of file pages between the two lists
  * @lruvec: the lists
  * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
+ * @priority: of reclaim, which falls while reclaim finds too little
  * @nr: the number of pages to scan of each list
  */
 static inline void active_ratio_scan(struct lruvec *lruvec,
-				     struct mem_cgroup *memcg,
+				     struct mem_cgroup *memcg, int priority,
 				     unsigned long *nr)
 {
 	if (active_ratio_governs(lruvec, true))
-		__active_ratio_scan(lruvec, memcg, nr);
+		__active_ratio_scan(lruvec, memcg, priority, nr);
 }
 
 /**
@@ -205,7 +208,7 @@ static inline bool active_ratio_governs(struct lruvec *lruvec, bool file)
 
 static inline unsigned long active_ratio_deactivate(struct lruvec *lruvec,
 						    struct mem_cgroup *memcg,
-						    bool file, bool force,
+						    int priority, bool file, bool force,
 						    bool may, unsigned long nr)
 {
 	return may ? nr : 0;
@@ -239,7 +242,7 @@ active_ratio_other_refaults(struct lruvec *lruvec,
 }
 
 static inline void active_ratio_scan(struct lruvec *lruvec,
-				     struct mem_cgroup *memcg,
+				     struct mem_cgroup *memcg, int priority,
 				     unsigned long *nr)
 {
 }
@@ -261,9 +264,11 @@ static inline unsigned long active_ratio_reach(struct lruvec *lruvec, bool file,
 #if defined(CONFIG_ACTIVE_RATIO) && defined(CONFIG_LRU_GEN)
 
 bool active_ratio_protect(struct lruvec *lruvec, struct mem_cgroup *memcg,
-			  struct folio *folio, int tier);
-void __active_ratio_trim(struct lruvec *lruvec, struct mem_cgroup *memcg);
-void __active_ratio_refill(struct lruvec *lruvec, struct mem_cgroup *memcg);
+			  int priority, struct folio *folio, int tier);
+void __active_ratio_trim(struct lruvec *lruvec, struct mem_cgroup *memcg,
+			 int priority);
+void __active_ratio_refill(struct lruvec *lruvec, struct mem_cgroup *memcg,
+			   int priority);
 unsigned long __active_ratio_kept(struct lruvec *lruvec);
 unsigned long __active_ratio_evicted(struct lruvec *lruvec, bool file,
 				     long nr_pages, unsigned long token,
@@ -276,28 +281,46 @@ bool __active_ratio_recent(struct lruvec *lruvec, bool file,
  * active_ratio_trim - demote file pages in excess of a ratio
  * @lruvec: the lists
  * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
+ * @priority: of reclaim, which falls while reclaim finds too little
  *
  * Context: lru_lock is held.
  */
 static inline void active_ratio_trim(struct lruvec *lruvec,
-				     struct mem_cgroup *memcg)
+				     struct mem_cgroup *memcg, int priority)
 {
 	if (active_ratio_governs(lruvec, true))
-		__active_ratio_trim(lruvec, memcg);
+		__active_ratio_trim(lruvec, memcg, priority);
 }
 
 /**
  * active_ratio_refill - leave pages to evict, even protected ones
  * @lruvec: the lists
  * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
+ * @priority: of reclaim, which falls while reclaim finds too little
  *
  * Context: lru_lock is held.
  */
 static inline void active_ratio_refill(struct lruvec *lruvec,
-				       struct mem_cgroup *memcg)
+				       struct mem_cgroup *memcg, int priority)
 {
 	if (active_ratio_governs(lruvec, true))
-		__active_ratio_refill(lruvec, memcg);
+		__active_ratio_refill(lruvec, memcg, priority);
+}
+
+/**
+ * active_ratio_sorted - has the eviction moved pages up instead of taking them?
+ * @lruvec: the lists
+ * @file: those of file pages, rather than anonymous ones
+ * @sorted: the number of pages that it has moved
+ *
+ * For kernels that turn to the other kind of pages if a scan has taken none.
+ *
+ * Return: %true if a ratio has it move them, so that the scan was no failure.
+ */
+static inline bool active_ratio_sorted(struct lruvec *lruvec, bool file,
+				       int sorted)
+{
+	return sorted && active_ratio_governs(lruvec, file);
 }
 
 /**
@@ -370,20 +393,26 @@ static inline bool active_ratio_recent(struct lruvec *lruvec, bool file,
 #else
 
 static inline bool active_ratio_protect(struct lruvec *lruvec,
-					struct mem_cgroup *memcg,
+					struct mem_cgroup *memcg, int priority,
 					struct folio *folio, int tier)
 {
 	return false;
 }
 
 static inline void active_ratio_trim(struct lruvec *lruvec,
-				     struct mem_cgroup *memcg)
+				     struct mem_cgroup *memcg, int priority)
 {
 }
 
 static inline void active_ratio_refill(struct lruvec *lruvec,
-				       struct mem_cgroup *memcg)
+				       struct mem_cgroup *memcg, int priority)
 {
+}
+
+static inline bool active_ratio_sorted(struct lruvec *lruvec, bool file,
+				       int sorted)
+{
+	return false;
 }
 
 static inline unsigned long active_ratio_kept(struct lruvec *lruvec)
