@@ -98,8 +98,9 @@ static inline bool active_ratio_governs(struct lruvec *lruvec, bool file)
  */
 static inline unsigned long active_ratio_deactivate(struct lruvec *lruvec,
 						    struct mem_cgroup *memcg,
-						    int priority, bool file, bool force,
-						    bool may, unsigned long nr)
+						    int priority, bool file,
+						    bool force, bool may,
+						    unsigned long nr)
 {
 	if (force || !active_ratio_governs(lruvec, file))
 		return may ? nr : 0;
@@ -208,8 +209,9 @@ static inline bool active_ratio_governs(struct lruvec *lruvec, bool file)
 
 static inline unsigned long active_ratio_deactivate(struct lruvec *lruvec,
 						    struct mem_cgroup *memcg,
-						    int priority, bool file, bool force,
-						    bool may, unsigned long nr)
+						    int priority, bool file,
+						    bool force, bool may,
+						    unsigned long nr)
 {
 	return may ? nr : 0;
 }

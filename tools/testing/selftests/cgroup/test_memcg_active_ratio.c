@@ -151,10 +151,10 @@ struct reads {
 /*
  * Runs in the cgroup: reads the set, then a piece of the stream, over and over.
  * Writes to lru_gen halfway through the rounds that do not count yet. Exits with
- * the share of the set that was still in memory
- * at the next round: the mean or, where folios are large, the median. There,
- * once in many rounds, a reclaimer that finds nothing to reclaim, because all
- * inactive folios are being read, may take active ones.
+ * the share of the set that was still in memory at the next round: the mean or,
+ * where folios are large, the median. There, once in many rounds, a reclaimer
+ * that finds nothing to reclaim, because all inactive folios are being read, may
+ * take active ones.
  */
 static int read_set_beside_stream(const char *cgroup, void *arg)
 {
