@@ -213,10 +213,10 @@ static bool memcg_foreign_add(struct memcg_foreign *foreign,
 /**
  * memcg_foreign_record - remember that a wb has dirty pages of a memcg
  * @memcg: memcg that the pages are charged to
- * @wb: bdi_writeback that they are written by, not @memcg's own or dying
+ * @wb: bdi_writeback that they are written by: another memcg's, or a dying one
  *
  * The pages of a memcg that is offline count for its nearest ancestor that is
- * not, so that one takes the record.
+ * not, so that one takes the record, unless @wb is its own.
  *
  * Context: Any but interrupts, also under the i_pages lock.  The caller holds a
  * reference to @wb, for example that of an inode, and to @memcg or
@@ -227,6 +227,8 @@ void memcg_foreign_record(struct mem_cgroup *memcg, struct bdi_writeback *wb)
 	struct memcg_foreign_wb *record;
 
 	for (; memcg; memcg = parent_mem_cgroup(memcg)) {
+		if (&memcg->css == wb->memcg_css && !wb_dying(wb))
+			return;
 		record = memcg_foreign_find(&memcg->foreign, wb);
 		if (record) {
 			memcg_foreign_use(record);

@@ -30,17 +30,12 @@
 
 #include <linux/atomic.h>
 #include <linux/backing-dev.h>
-#include <linux/hash.h>
 #include <linux/jiffies.h>
 #include <linux/memcg_fresh.h>
 #include <linux/memcontrol.h>
 
-#define MEMCG_FRESH_BITS		8
 #define MEMCG_FRESH_LOW_INTERVAL	DIV_ROUND_UP(HZ, 250)
 #define MEMCG_FRESH_HIGH_INTERVAL	DIV_ROUND_UP(HZ, 20)
-
-/* When the statistics were last flushed here, in jiffies; hashed by the cgroup. */
-static unsigned long memcg_fresh_flushed[1 << MEMCG_FRESH_BITS];
 
 /*
  * May the caller flush at @now, after others have done so at @flushed? Both and
@@ -86,10 +81,9 @@ bool memcg_fresh_flush(struct bdi_writeback *wb, bool freerun,
 				 wb_stat(wb, WB_WRITEBACK);
 	unsigned long interval = memcg_fresh_interval(freerun, dirty, wb_dirty,
 						      ceiling);
-	unsigned long *flushed =
-		&memcg_fresh_flushed[hash_ptr(memcg, MEMCG_FRESH_BITS)];
 
-	if (!interval || !memcg_fresh_claim(flushed, jiffies, interval))
+	if (!interval ||
+	    !memcg_fresh_claim(&memcg->fresh_flushed, jiffies, interval))
 		return false;
 	memcg_flush_stats_now(memcg);
 	return true;
