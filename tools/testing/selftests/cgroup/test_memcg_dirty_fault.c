@@ -35,6 +35,7 @@
 #define FREEZE_SECONDS	9
 #define ERROR_SECONDS	9
 #define RATE_SECONDS	5
+#define NR_PAGES	5
 #define NR_WINDOWS	3
 #define KILL_SECONDS	5
 #define DISK_MB		"128"
@@ -55,10 +56,15 @@ struct writer {
 	long *chunks;
 };
 
-/* Each writer of the failing disk has a cgroup; the last one has the other. */
+/*
+ * Each writer of the failing disk has a cgroup. The neighbour and the guest
+ * write to the other disk: one from a cgroup of its own, the other, if it has
+ * been started, from the first writer's.
+ */
 struct scene {
 	struct writer writers[NR_WRITERS];
 	struct writer neighbour;
+	struct writer guest;
 	long *chunks;
 };
 
@@ -98,6 +104,23 @@ static int write_again(const char *cgroup, void *arg)
 	return do_writes(cgroup, &writes);
 }
 
+/* Counts pages: few are let past a limit that another disk's pages use up. */
+static int write_pages(const char *cgroup, void *arg)
+{
+	long at, size = sysconf(_SC_PAGESIZE);
+	const struct writer *writer = arg;
+	static char buf[CHUNK];
+	int fd __free(fd) = -1;
+
+	fd = open(writer->file, O_WRONLY);
+	for (at = 0; at < FILE_BYTES; at += size) {
+		if (pwrite(fd, buf, size, at) != size)
+			return 1;
+		__atomic_add_fetch(writer->chunks, 1, __ATOMIC_RELAXED);
+	}
+	return 0;
+}
+
 static bool start_writer(struct writer *writer, const char *root,
 			 const char *name, const char *directory)
 {
@@ -126,8 +149,9 @@ static bool start_scene(struct scene *scene, const char *root)
 	char name[32];
 	int i;
 
-	scene->chunks = share_memory((NR_WRITERS + 1) * sizeof(long));
+	scene->chunks = share_memory((NR_WRITERS + 2) * sizeof(long));
 	scene->neighbour.chunks = scene->chunks + NR_WRITERS;
+	scene->guest.chunks = scene->chunks + NR_WRITERS + 1;
 	if (!start_writer(&scene->neighbour, root, "fault_neighbour", good))
 		return false;
 	for (i = 0; i < NR_WRITERS; i++) {
@@ -145,6 +169,7 @@ static void free_scene(struct scene *scene)
 {
 	int i;
 
+	end_writer(&scene->guest);
 	for (i = 0; i < NR_WRITERS; i++)
 		end_writer(&scene->writers[i]);
 	end_writer(&scene->neighbour);
@@ -267,6 +292,25 @@ static bool settles(const struct scene *scene)
 	return false;
 }
 
+/* The other disk answers: its writer goes on, although the limit is used up. */
+static bool passes_beside(struct scene *scene)
+{
+	struct writer *guest = &scene->guest;
+	int i, fd __free(fd) = -1;
+
+	snprintf(guest->file, sizeof(guest->file), "%s/guest", good);
+	fd = make_file(guest->file);
+	if (fd < 0)
+		return false;
+	guest->pid = cg_run_nowait(scene->writers[0].cgroup, write_pages, guest);
+	if (guest->pid <= 0)
+		return false;
+	for (i = 0; i < NR_PAGES; i++)
+		if (!goes_on(guest))
+			return false;
+	return dies(guest);
+}
+
 /* No page passes the limits while none is written, however long that takes. */
 static bool endures_suspension(struct scene *scene)
 {
@@ -284,6 +328,7 @@ static bool endures_suspension(struct scene *scene)
 			       chunks * CHUNK / 1024);
 		fine = false;
 	}
+	fine = passes_beside(scene) && fine;
 	fine = dies(&scene->writers[1]) && fine;
 	fine = is_removed(&scene->writers[2]) && fine;
 	if (fault_disk_resume(&fault))
