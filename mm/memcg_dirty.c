@@ -336,15 +336,18 @@ static unsigned int memcg_dirty_nr_writers(const struct memcg_dirty *dirty)
 }
 
 /*
- * Each writer has at most one folio in flight. Writers share bits: if half of
- * the bits are set, there may be a few times as many writers.
+ * The most pages that have been let pass and are not dirty yet, out of
+ * @nr_passed. Each writer has at most one folio in flight, of @largest pages.
+ * Writers share bits: if half of the bits are set, there may be a few times as
+ * many writers.
  */
 static unsigned long memcg_dirty_bound(unsigned long nr_passed,
-				       unsigned int nr_writers)
+				       unsigned int nr_writers,
+				       unsigned int largest)
 {
 	if (nr_writers >= BITS_PER_LONG / 2)
 		nr_writers *= nr_writers / 8;
-	return min_t(unsigned long, nr_passed, nr_writers);
+	return min(nr_passed, (unsigned long)nr_writers * largest);
 }
 
 /**
@@ -365,35 +368,55 @@ unsigned long memcg_dirty_expected(const struct mem_cgroup *memcg)
 	if (largest <= 1)
 		return 0;
 	nr = memcg_dirty_flow_read(&dirty->passed, MEMCG_DIRTY_PASS_PERIOD);
-	nr = memcg_dirty_bound(nr, memcg_dirty_nr_writers(dirty));
-	return largest * (nr + atomic_read(&dirty->pledged));
+	nr = memcg_dirty_bound(nr, memcg_dirty_nr_writers(dirty), largest);
+	return nr + atomic_read(&dirty->pledged);
+}
+
+/* The size of the folio that was dirtied last on this CPU under a limit. */
+static DEFINE_PER_CPU(unsigned int, memcg_dirty_folio);
+
+/**
+ * memcg_dirty_last_folio - the size of the folio that the task dirtied last
+ *
+ * A task that has been moved to another CPU since gets another task's.
+ *
+ * Return: its size in pages; an estimate.
+ */
+unsigned int memcg_dirty_last_folio(void)
+{
+	return this_cpu_read(memcg_dirty_folio);
 }
 
 /**
  * memcg_dirty_pass - record that a writer may add a large folio soon
  * @memcg: the writer's memory cgroup
+ * @nr_pages: the size of its last folio, in pages: the next one may be as large
  *
  * Context: any but interrupts; @memcg is not freed meanwhile.
  */
-void memcg_dirty_pass(struct mem_cgroup *memcg)
+void memcg_dirty_pass(struct mem_cgroup *memcg, unsigned int nr_pages)
 {
+	if (nr_pages <= 1)
+		return;
 	for (; memcg_dirty_is_limited(memcg); memcg = parent_mem_cgroup(memcg))
-		if (memcg_dirty_near(memcg) && memcg_dirty_largest(memcg) > 1)
+		if (memcg_dirty_near(memcg))
 			memcg_dirty_flow_add(&memcg->dirty.passed,
-					     MEMCG_DIRTY_PASS_PERIOD, 1);
+					     MEMCG_DIRTY_PASS_PERIOD, nr_pages);
 }
 
 /**
- * memcg_dirty_pledge - count writers that go on after their pause
+ * memcg_dirty_pledge - count pages of writers that go on after their pause
  * @memcg: their memory cgroup
- * @nr: their number; negative when the pause is over
+ * @nr_pages: the pages that they may add; negative when the pause is over
  *
  * Such a writer has passed the check before the pause.
  */
-void memcg_dirty_pledge(struct mem_cgroup *memcg, int nr)
+void memcg_dirty_pledge(struct mem_cgroup *memcg, int nr_pages)
 {
-	for (; nr && !mem_cgroup_is_root(memcg); memcg = parent_mem_cgroup(memcg))
-		atomic_add(nr, &memcg->dirty.pledged);
+	if (!nr_pages)
+		return;
+	for (; !mem_cgroup_is_root(memcg); memcg = parent_mem_cgroup(memcg))
+		atomic_add(nr_pages, &memcg->dirty.pledged);
 }
 
 /*
@@ -517,6 +540,8 @@ void memcg_dirty_fold_all(struct mem_cgroup *memcg)
 /* Tasks with large folios may exceed a limit that seems to be far away. */
 static void memcg_dirty_note_folio(struct memcg_dirty *dirty, long nr_pages)
 {
+	if (nr_pages > 0)
+		this_cpu_write(memcg_dirty_folio, nr_pages);
 	if (nr_pages > (long)READ_ONCE(dirty->largest[0]))
 		WRITE_ONCE(dirty->largest[0], nr_pages);
 }

@@ -437,7 +437,7 @@ int __memcg_dirty_poll(struct bdi_writeback *wb, int ratelimit)
 			ratelimit = memcg_dirty_poll_one(pos, ratelimit);
 	/* A task that only rewrites dirty pages adds none. */
 	if (memcg && current->nr_dirtied)
-		memcg_dirty_pass(memcg);
+		memcg_dirty_pass(memcg, memcg_dirty_last_folio());
 	rcu_read_unlock();
 	return ratelimit;
 }
@@ -459,18 +459,18 @@ static void memcg_dirty_count_pause(struct mem_cgroup *memcg, u64 cgroup,
 /* See memcg_dirty_sleep(). */
 void __memcg_dirty_sleep(struct bdi_writeback *wb,
 			 const struct memcg_dirty_state *state, long pause,
-			 bool passes)
+			 unsigned long nr_pages)
 {
 	struct mem_cgroup *memcg = memcg_dirty_get_writer(wb);
+	int folio = min_t(unsigned long, nr_pages, memcg_dirty_largest(memcg));
 	ktime_t start = ktime_get();
 	u64 usec;
 
-	memcg_dirty_pledge(memcg, passes);
+	memcg_dirty_pledge(memcg, folio);
 	io_schedule_timeout(pause);
 	usec = ktime_us_delta(ktime_get(), start);
-	memcg_dirty_pledge(memcg, -passes);
-	if (passes)
-		memcg_dirty_pass(memcg);
+	memcg_dirty_pledge(memcg, -folio);
+	memcg_dirty_pass(memcg, folio);
 
 	if (state->cgroup)
 		memcg_dirty_count_pause(memcg, state->cgroup, usec);

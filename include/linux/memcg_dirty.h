@@ -65,7 +65,7 @@ struct memcg_dirty_flow {
  * @near: the limit is near; writers check more often
  * @spread: for how many cgroups of the subtree the batches have been chosen
  * @own_batch: the batch that the limits of this cgroup need
- * @pledged: writers that add a folio after their pause
+ * @pledged: pages that writers add after their pause
  * @limit: limits in force, in pages; PAGE_COUNTER_MAX for none
  * @setting: limits as they were set: pages, or percent as a negative number
  * @floor: memory.dirty_min as it was set, in pages

@@ -66,7 +66,7 @@ void __memcg_dirty_start_writeback(struct bdi_writeback *wb,
 				   const struct memcg_dirty_state *state);
 void __memcg_dirty_sleep(struct bdi_writeback *wb,
 			 const struct memcg_dirty_state *state, long pause,
-			 bool passes);
+			 unsigned long nr_pages);
 bool __memcg_dirty_may_pass(struct bdi_writeback *wb,
 			    const struct memcg_dirty_state *state,
 			    unsigned long start);
@@ -147,14 +147,15 @@ memcg_dirty_start_writeback(struct bdi_writeback *wb,
  * @wb: the bdi_writeback that it writes to
  * @state: the limit that it is throttled for; none if ->thresh is 0
  * @pause: in jiffies
- * @passes: it dirties a page after the pause, without another check
+ * @nr_pages: that it dirtied before the pause, if it goes on after that without
+ *	another check; else 0
  */
 static inline void memcg_dirty_sleep(struct bdi_writeback *wb,
 				     const struct memcg_dirty_state *state,
-				     long pause, bool passes)
+				     long pause, unsigned long nr_pages)
 {
 	if (memcg_dirty_enabled() && state->thresh)
-		__memcg_dirty_sleep(wb, state, pause, passes);
+		__memcg_dirty_sleep(wb, state, pause, nr_pages);
 	else
 		io_schedule_timeout(pause);
 }

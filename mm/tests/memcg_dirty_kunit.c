@@ -175,7 +175,7 @@ static void memcg_dirty_test_near(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dirty->peak, 1500UL);
 }
 
-/* A writer that was let pass counts with a large folio, and with one at most. */
+/* A writer that was let pass counts with a folio like its last, if that is large. */
 static void memcg_dirty_test_pass(struct kunit *test)
 {
 	struct mem_cgroup *parent = memcg_dirty_test_memcg(test);
@@ -185,17 +185,25 @@ static void memcg_dirty_test_pass(struct kunit *test)
 	memcg->css.parent = &parent->css;
 	dirty->limited = true;
 	dirty->writers[0] = 3;
-	memcg_dirty_pass(memcg);
+	/* The sum must not halve meanwhile. */
+	dirty->passed.period = memcg_dirty_now(MEMCG_DIRTY_PASS_PERIOD) + 1000;
+	memcg_dirty_pass(memcg, 4);
 	dirty->near = 1;
-	memcg_dirty_pass(memcg);
+	memcg_dirty_pass(memcg, 1);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&dirty->passed.sum), 0L);
+	memcg_dirty_pledge(memcg, 4);
 	KUNIT_EXPECT_EQ(test, memcg_dirty_expected(memcg), 0UL);
 	dirty->largest[0] = 16;
-	atomic_inc(&dirty->pledged);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_expected(memcg), 16UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_bound(9, 2), 2UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_bound(1, 2), 1UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_bound(9, BITS_PER_LONG / 2), 9UL);
-	KUNIT_EXPECT_LE(test, memcg_dirty_bound(9000, BITS_PER_LONG), 1000UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_expected(memcg), 4UL);
+	memcg_dirty_pass(memcg, 2);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_expected(memcg), 6UL);
+	atomic_long_set(&dirty->passed.sum, 0);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_expected(memcg), 4UL);
+	memcg_dirty_pledge(memcg, -4);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_bound(90, 2, 16), 32UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_bound(9, 2, 16), 9UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_bound(9, BITS_PER_LONG / 2, 1), 9UL);
+	KUNIT_EXPECT_LE(test, memcg_dirty_bound(9000, BITS_PER_LONG, 1), 1000UL);
 }
 
 static struct kunit_case memcg_dirty_cases[] = {

@@ -40,6 +40,11 @@
 #define MB_PER_SECOND		"30"
 #define DEVICE_MB		"512"
 
+/* Small writers, beside one that uses large folios where there are any */
+#define NR_SMALL		20
+#define MIXED_SECONDS		8
+#define SMALL_WRITES_MIN	400	/* of all together, in a second */
+
 /* A write fault dirties a whole folio, and is throttled only afterwards. */
 #define FOLIO_ALLOWANCE		MB(2L)
 
@@ -104,6 +109,62 @@ static int write_beside_direct(const char *cgroup, void *arg)
 	if (write_buffered(cgroup, arg) || waitpid(pid, &status, 0) != pid)
 		return KSFT_FAIL;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : KSFT_FAIL;
+}
+
+/* Endless writes of @size bytes each to a file of a sixth of BYTES. */
+static void write_in_pieces(const char *file, long size, long *count)
+{
+	char *buf __free(memory) = calloc(1, size);
+	int fd = open(file, O_CREAT | O_WRONLY, 0600);
+	long at = 0;
+
+	while (buf && pwrite(fd, buf, size, at) == size) {
+		__atomic_add_fetch(count, 1, __ATOMIC_RELAXED);
+		at = at + size < BYTES / 6 ? at + size : 0;
+	}
+}
+
+static pid_t start_pieces(const char *file, long size, long *count)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	write_in_pieces(file, size, count);
+	_exit(KSFT_FAIL);
+}
+
+/*
+ * A task that dirties large folios checks the limit before each one. Tasks that
+ * write little go on meanwhile.
+ */
+static int write_mixed(const char *cgroup, void *arg)
+{
+	long *counts = share_memory(2 * sizeof(*counts));
+	pid_t pids[NR_SMALL + 1];
+	char file[PATH_MAX + 8];
+	bool fine = true;
+	int i;
+
+	pids[NR_SMALL] = start_pieces(test_file, MB(2), &counts[1]);
+	for (i = 0; i < NR_SMALL; i++) {
+		snprintf(file, sizeof(file), "%s%d", test_file, i);
+		pids[i] = start_pieces(file, sysconf(_SC_PAGESIZE), &counts[0]);
+	}
+	sleep_ms(1000);
+	counts[0] = 0;
+	counts[1] = 0;
+	sleep_ms(MIXED_SECONDS * 1000);
+	ksft_print_msg("%ld writes of a page in %d s, beside %ld of 2 MiB\n",
+		       counts[0], MIXED_SECONDS, counts[1]);
+	fine = counts[0] >= SMALL_WRITES_MIN * MIXED_SECONDS && counts[1];
+	for (i = 0; i <= NR_SMALL; i++)
+		fine = stop_task(pids[i]) && fine;
+	for (i = 0; i < NR_SMALL; i++) {
+		snprintf(file, sizeof(file), "%s%d", test_file, i);
+		unlink(file);
+	}
+	return passed(fine);
 }
 
 /* io_uring */
@@ -293,6 +354,7 @@ enum {
 	FALLOCATED,
 	TRUNCATED,
 	DIRECT,
+	MIXED,
 	URING,
 	NOWAIT,
 	UNSTABLE,
@@ -304,6 +366,7 @@ static const struct dirty_case cases[] = {
 	[FALLOCATED]	= { "fallocate and write", write_fallocated },
 	[TRUNCATED]	= { "truncate while dirty", write_truncated, TRUNCATES },
 	[DIRECT]	= { "beside direct I/O", write_beside_direct },
+	[MIXED]		= { "small writes beside large ones", write_mixed },
 	[URING]		= { "io_uring", write_io_uring },
 	[NOWAIT]	= { "RWF_NOWAIT", write_nowait },
 	[UNSTABLE]	= { "pages that wait for COMMIT", write_unstable },
@@ -312,7 +375,7 @@ static const struct dirty_case cases[] = {
 #define FUSE_CASES	(_BITUL(BUFFERED) | _BITUL(MAPPED) | \
 			 _BITUL(TRUNCATED) | _BITUL(URING))
 #define COMMON_CASES	(FUSE_CASES | _BITUL(DIRECT))
-#define EXT4_CASES	(COMMON_CASES | _BITUL(FALLOCATED))
+#define EXT4_CASES	(COMMON_CASES | _BITUL(FALLOCATED) | _BITUL(MIXED))
 #define NFS_CASES	(COMMON_CASES | _BITUL(UNSTABLE))
 #define NOWAIT_CASES	(EXT4_CASES | _BITUL(NOWAIT))
 
