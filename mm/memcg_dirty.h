@@ -182,6 +182,9 @@ void memcg_dirty_find_share(struct mem_cgroup *memcg,
 
 /* Floors: memcg_dirty_floor.c */
 
+struct mem_cgroup *memcg_dirty_next_floor(struct mem_cgroup *pos,
+					  struct mem_cgroup *memcg,
+					  unsigned long *floor);
 unsigned long memcg_dirty_effective_floor(struct mem_cgroup *memcg);
 bool memcg_dirty_below_floor(struct mem_cgroup *memcg, unsigned long part,
 			     unsigned long whole);

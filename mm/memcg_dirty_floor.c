@@ -106,6 +106,26 @@ static unsigned long memcg_dirty_child_floor(struct mem_cgroup *child,
 }
 
 /**
+ * memcg_dirty_next_floor - go down a path by a level, with the effective floors
+ * @pos: the root cgroup, or a memory cgroup on the path
+ * @memcg: the end of the path, below @pos
+ * @floor: the effective floor of @pos in pages; gets that of the result
+ *
+ * Context: any but interrupts.
+ *
+ * Return: the child of @pos on the path.
+ */
+struct mem_cgroup *memcg_dirty_next_floor(struct mem_cgroup *pos,
+					  struct mem_cgroup *memcg,
+					  unsigned long *floor)
+{
+	pos = memcg_dirty_next_on_path(pos, memcg);
+	if (*floor)
+		*floor = memcg_dirty_child_floor(pos, *floor);
+	return pos;
+}
+
+/**
  * memcg_dirty_effective_floor - the part of a cgroup's floor that is in effect
  * @memcg: the memory cgroup, not the root cgroup
  *
@@ -121,10 +141,8 @@ unsigned long memcg_dirty_effective_floor(struct mem_cgroup *memcg)
 	struct mem_cgroup *pos = root_mem_cgroup;
 	unsigned long floor = memcg_dirty_system_floor();
 
-	while (pos != memcg && floor) {
-		pos = memcg_dirty_next_on_path(pos, memcg);
-		floor = memcg_dirty_child_floor(pos, floor);
-	}
+	while (pos != memcg && floor)
+		pos = memcg_dirty_next_floor(pos, memcg, &floor);
 	return floor;
 }
 

@@ -221,25 +221,27 @@ static bool memcg_dirty_is_spared(struct mem_cgroup *memcg)
 
 /* The limit on @pos for a writer of @memcg below its floor, except the room. */
 static unsigned long memcg_dirty_lifted(struct mem_cgroup *memcg,
-					struct mem_cgroup *pos)
+					struct mem_cgroup *pos,
+					unsigned long floor)
 {
 	unsigned long limit = memcg_dirty_explicit(pos);
 
 	if (pos == memcg || limit == PAGE_COUNTER_MAX)
 		return limit;
-	return min(limit + memcg_dirty_effective_floor(pos), PAGE_COUNTER_MAX);
+	return min(limit + floor, PAGE_COUNTER_MAX);
 }
 
 /*
  * Below a floor, the limit that is set on @memcg applies, an ancestor's limit
- * is raised by the ancestor's effective floor, and on each level the room below
+ * is raised by the ancestor's effective @floor, and on each level the room below
  * memory.max applies. Up to there writers are not paused. Background writeback
  * goes by the limits as they are set, and makes room.
  */
 static void memcg_dirty_lift(struct memcg_dirty_state *state,
-			     struct mem_cgroup *memcg, struct mem_cgroup *pos)
+			     struct mem_cgroup *memcg, struct mem_cgroup *pos,
+			     unsigned long floor)
 {
-	unsigned long lifted = memcg_dirty_lifted(memcg, pos);
+	unsigned long lifted = memcg_dirty_lifted(memcg, pos, floor);
 	unsigned long room = memcg_dirty_room(pos), background;
 
 	state->thresh = 0;
@@ -264,30 +266,58 @@ static void memcg_dirty_tighten(struct memcg_dirty_state *state,
 	state->over_bg = over_bg;
 }
 
-/* The limit on @memcg's path that binds a writer. Flushers are not writers. */
+/*
+ * Tighten @state to the limit on @pos, for a writer of @memcg that is @spared if
+ * it is below its floor. Flushers are not writers.
+ */
+static void memcg_dirty_add_level(struct memcg_dirty_state *state,
+				  struct mem_cgroup *memcg,
+				  struct mem_cgroup *pos, bool spared,
+				  unsigned long floor)
+{
+	struct memcg_dirty_state next;
+
+	memcg_dirty_refresh(pos);
+	if (!(current->flags & PF_KTHREAD))
+		memcg_dirty_note_writer(pos, memcg);
+	memcg_dirty_set_state(&next, pos);
+	if (spared)
+		memcg_dirty_lift(&next, memcg, pos, floor);
+	if (next.thresh)
+		memcg_dirty_writer_state(memcg, pos, &next);
+	memcg_dirty_tighten(state, &next);
+}
+
+/* All levels, from the top: effective floors follow from those above. */
+static void memcg_dirty_add_spared_levels(struct memcg_dirty_state *state,
+					  struct mem_cgroup *memcg)
+{
+	unsigned long floor = memcg_dirty_system_floor();
+	struct mem_cgroup *pos = root_mem_cgroup;
+
+	while (pos != memcg) {
+		pos = memcg_dirty_next_floor(pos, memcg, &floor);
+		if (memcg_dirty_is_limited(pos))
+			memcg_dirty_add_level(state, memcg, pos, true, floor);
+	}
+}
+
+/* The limit on @memcg's path that binds a writer. */
 static void memcg_dirty_find_state(struct mem_cgroup *memcg,
 				   struct memcg_dirty_state *state)
 {
-	bool writer = !(current->flags & PF_KTHREAD);
-	struct memcg_dirty_state next;
 	struct mem_cgroup *pos;
 	bool spared;
 
 	memcg_dirty_credit(memcg);
 	memcg_dirty_turn_epoch(&memcg->dirty, memcg_dirty_epoch());
 	spared = memcg_dirty_is_spared(memcg);
-	for (pos = memcg; memcg_dirty_is_limited(pos);
-	     pos = parent_mem_cgroup(pos)) {
-		memcg_dirty_refresh(pos);
-		if (writer)
-			memcg_dirty_note_writer(pos, memcg);
-		memcg_dirty_set_state(&next, pos);
-		if (spared)
-			memcg_dirty_lift(&next, memcg, pos);
-		if (next.thresh)
-			memcg_dirty_writer_state(memcg, pos, &next);
-		memcg_dirty_tighten(state, &next);
-	}
+	if (spared)
+		memcg_dirty_add_spared_levels(state, memcg);
+	else
+		for (pos = memcg; memcg_dirty_is_limited(pos);
+		     pos = parent_mem_cgroup(pos))
+			memcg_dirty_add_level(state, memcg, pos, false, 0);
 	state->spared = spared;
 }
 

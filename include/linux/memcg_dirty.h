@@ -132,7 +132,7 @@ struct memcg_dirty {
 
 DECLARE_STATIC_KEY_FALSE(memcg_dirty_key);
 
-/* Has there been a dirty limit or a floor since boot? */
+/* Are dirty pages counted? From the first limit or floor on, or a peak reset. */
 static inline bool memcg_dirty_enabled(void)
 {
 	return static_branch_unlikely(&memcg_dirty_key);

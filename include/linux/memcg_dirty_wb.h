@@ -19,7 +19,8 @@
  * copy: limits and counts may change at any time, and the next check finds the
  * new ones. Flushers ask too, whether they are to go on.
  *
- * All calls do nothing, and cost a branch, until the first limit or floor.
+ * All calls do nothing, and cost a branch, until dirty pages are counted: from
+ * the first limit or floor on, or the first open of memory.dirty_peak to write.
  */
 #ifndef _LINUX_MEMCG_DIRTY_WB_H
 #define _LINUX_MEMCG_DIRTY_WB_H
@@ -89,7 +90,7 @@ static inline bool memcg_dirty_writer_limited(void)
  *	its counts; all zero if there is no limit, but for ->thresh, which is
  *	then out of reach if @wb is shared
  *
- * Context: may sleep. Flushers call it too, for their own cgroup.
+ * Context: any but interrupts. Flushers call it too, for their own cgroup.
  *
  * Return: %true if there is a limit, if @wb is shared, or below a floor.
  */
