@@ -71,7 +71,7 @@
 #define ACTIVE_RATIO_DEFAULT	(-1)
 #define ACTIVE_RATIO_MAX	100
 
-/* The most folios to move or to check in one call. */
+/* The most folios of a zone to demote in one call. */
 #define ACTIVE_RATIO_BATCH	SWAP_CLUSTER_MAX
 
 /*
@@ -198,6 +198,21 @@ static unsigned long active_ratio_scan_inactive(unsigned long scan,
 	unsigned long own = file - active_ratio_own_share(file);
 
 	return file ? max(inactive, mult_frac(scan, own, file)) : inactive;
+}
+
+/**
+ * active_ratio_to_give_up - protected pages that a folio competes with
+ * @nr_pages: the size of the folio, which was used again
+ * @room: further pages that the ratio would protect; negative above it
+ *
+ * Above the ratio, the folio replaces its own size, and no more: the pages in
+ * excess may be a whole cgroup's, and lru_lock is held.
+ *
+ * Return: the number of pages to replace; not positive if there is room.
+ */
+static long active_ratio_to_give_up(long nr_pages, long room)
+{
+	return min(nr_pages, nr_pages - room);
 }
 
 /**
@@ -921,7 +936,8 @@ bool active_ratio_protect(struct lruvec *lruvec, struct mem_cgroup *memcg,
 	if (!tier || !active_ratio_can_move(lruvec))
 		return false;
 	if (!active_ratio_is_met(lruvec, memcg, priority))
-		missing = folio_nr_pages(folio) - active_ratio_room(lruvec);
+		missing = active_ratio_to_give_up(folio_nr_pages(folio),
+						  active_ratio_room(lruvec));
 	while (missing > 0) {
 		moved = active_ratio_turn(lruvec, folio_zonenum(folio), false);
 		if (!moved)

@@ -159,6 +159,17 @@ static void active_ratio_test_scan_inactive(struct kunit *test)
 	KUNIT_EXPECT_LT(test, active_ratio_scan_inactive(100, 0, 10000000), 50UL);
 }
 
+/* A newcomer replaces its own size at most, however large the excess. */
+static void active_ratio_test_to_give_up(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, active_ratio_to_give_up(1, 100), -99L);
+	KUNIT_EXPECT_EQ(test, active_ratio_to_give_up(1, 1), 0L);
+	KUNIT_EXPECT_EQ(test, active_ratio_to_give_up(512, 500), 12L);
+	KUNIT_EXPECT_EQ(test, active_ratio_to_give_up(1, 0), 1L);
+	KUNIT_EXPECT_EQ(test, active_ratio_to_give_up(1, -24000000), 1L);
+	KUNIT_EXPECT_EQ(test, active_ratio_to_give_up(512, -1), 512L);
+}
+
 /* A late update of the count is no new refault; one of another cause is. */
 static void active_ratio_test_refaults(struct kunit *test)
 {
@@ -258,6 +269,7 @@ static struct kunit_case active_ratio_cases[] = {
 	KUNIT_CASE(active_ratio_test_own_share),
 	KUNIT_CASE(active_ratio_test_to_scan),
 	KUNIT_CASE(active_ratio_test_scan_inactive),
+	KUNIT_CASE(active_ratio_test_to_give_up),
 	KUNIT_CASE(active_ratio_test_refaults),
 	KUNIT_CASE(active_ratio_test_order),
 	KUNIT_CASE(active_ratio_test_distance),
