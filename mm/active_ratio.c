@@ -152,6 +152,40 @@ static unsigned long active_ratio_protected(unsigned long file, int ratio)
 }
 
 /**
+ * active_ratio_limit - the number of pages that may be active
+ * @file: file pages
+ * @ratio: in percent, or %ACTIVE_RATIO_DEFAULT if it has been unset since the
+ *	caller checked: then all file pages may be active, for this one time
+ *
+ * Return: a number of pages.
+ */
+static unsigned long active_ratio_limit(unsigned long file, int ratio)
+{
+	return ratio == ACTIVE_RATIO_DEFAULT ? file :
+		active_ratio_protected(file, ratio);
+}
+
+/**
+ * active_ratio_holds - are few enough pages of a subtree active?
+ * @active: active file pages of the subtree, by its statistics
+ * @inactive: inactive ones, by its statistics
+ * @own: the exact number of active file pages of one of its cgroups
+ * @ratio: as for active_ratio_limit()
+ *
+ * The statistics may count pages as inactive, or not at all, that have just
+ * become active. So @own counts, but adds nothing to the sum.
+ *
+ * Return: %true if fewer pages are active than the ratio protects.
+ */
+static bool active_ratio_holds(unsigned long active, unsigned long inactive,
+			       unsigned long own, int ratio)
+{
+	unsigned long limit = active_ratio_limit(active + inactive, ratio);
+
+	return max(active, own) < limit;
+}
+
+/**
  * active_ratio_above_own - active pages above the kernel's own share
  * @active: active file pages
  * @inactive: inactive file pages
@@ -297,17 +331,10 @@ bool __active_ratio_governs(struct lruvec *lruvec)
 	return active_ratio_of(lruvec) != ACTIVE_RATIO_DEFAULT;
 }
 
-/*
- * The ratio may have been unset since the caller checked. Then all file pages
- * may be protected, for this one time.
- */
 static unsigned long active_ratio_target(struct lruvec *lruvec,
 					 unsigned long file)
 {
-	int ratio = active_ratio_of(lruvec);
-
-	return ratio == ACTIVE_RATIO_DEFAULT ? file :
-		active_ratio_protected(file, ratio);
+	return active_ratio_limit(file, active_ratio_of(lruvec));
 }
 
 /*
@@ -428,9 +455,9 @@ static bool active_ratio_is_met(struct lruvec *lruvec, struct mem_cgroup *memcg,
 		return false;
 	active = active_ratio_state(target, NR_ACTIVE_FILE);
 	inactive = active_ratio_state(target, NR_INACTIVE_FILE);
-	/* The statistics may lack pages that have just become active here. */
-	active = max(active, active_ratio_own_active(lruvec));
-	return active < active_ratio_target(lruvec, active + inactive);
+	return active_ratio_holds(active, inactive,
+				  active_ratio_own_active(lruvec),
+				  active_ratio_of(lruvec));
 }
 
 /* Active file pages above the ratio; negative below it. */

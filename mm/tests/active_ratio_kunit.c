@@ -94,6 +94,22 @@ static void active_ratio_test_reserve(struct kunit *test)
 	}
 }
 
+/* Pages that became active after the statistics were flushed count. */
+static void active_ratio_test_holds(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, active_ratio_holds(499, 501, 0, 50));
+	KUNIT_EXPECT_FALSE(test, active_ratio_holds(500, 500, 0, 50));
+	KUNIT_EXPECT_TRUE(test, active_ratio_holds(0, 1000, 499, 50));
+	KUNIT_EXPECT_FALSE(test, active_ratio_holds(0, 1000, 500, 50));
+	KUNIT_EXPECT_FALSE(test, active_ratio_holds(0, 1000, 900, 50));
+	KUNIT_EXPECT_TRUE(test, active_ratio_holds(300, 700, 749, 75));
+	KUNIT_EXPECT_FALSE(test, active_ratio_holds(300, 700, 750, 75));
+	KUNIT_EXPECT_FALSE(test, active_ratio_holds(0, 0, 0, 75));
+	/* nor does a subtree whose pages are not counted yet */
+	KUNIT_EXPECT_FALSE(test, active_ratio_holds(0, 0, 1000, 75));
+	KUNIT_EXPECT_FALSE(test, active_ratio_holds(0, 1000, 0, 0));
+}
+
 /* The result of inactive_is_low() for these numbers of pages. */
 static bool active_ratio_low(unsigned long active, unsigned long file)
 {
@@ -266,6 +282,7 @@ static struct kunit_case active_ratio_cases[] = {
 	KUNIT_CASE(active_ratio_test_share),
 	KUNIT_CASE(active_ratio_test_share_grows),
 	KUNIT_CASE(active_ratio_test_reserve),
+	KUNIT_CASE(active_ratio_test_holds),
 	KUNIT_CASE(active_ratio_test_own_share),
 	KUNIT_CASE(active_ratio_test_to_scan),
 	KUNIT_CASE(active_ratio_test_scan_inactive),
