@@ -376,15 +376,16 @@ static unsigned long active_ratio_lru_size(struct lruvec *lruvec,
 
 #ifdef CONFIG_LRU_GEN
 
+/* The size of a generation, without the zones above @highest. */
 static unsigned long active_ratio_gen_size(struct lruvec *lruvec,
-					   unsigned long seq)
+					   unsigned long seq, int highest)
 {
 	struct lru_gen_folio *lrugen = &lruvec->lrugen;
 	int gen = lru_gen_from_seq(seq);
 	unsigned long size = 0;
 	int zone;
 
-	for (zone = 0; zone < MAX_NR_ZONES; zone++)
+	for (zone = 0; zone <= highest; zone++)
 		size += max(READ_ONCE(lrugen->nr_pages[gen][LRU_GEN_FILE][zone]),
 			    0L);
 	return size;
@@ -397,14 +398,20 @@ static unsigned long active_ratio_gens_size(struct lruvec *lruvec, int nr)
 	unsigned long size = 0;
 
 	while (nr--)
-		size += active_ratio_gen_size(lruvec, seq--);
+		size += active_ratio_gen_size(lruvec, seq--, MAX_NR_ZONES - 1);
 	return size;
 }
 
-static long active_ratio_inactive_size(struct lruvec *lruvec)
+/* The pages that are left to evict, without the zones above @highest. */
+static long active_ratio_inactive_size(struct lruvec *lruvec, int highest)
 {
-	return active_ratio_gens_size(lruvec, MAX_NR_GENS) -
-	       active_ratio_gens_size(lruvec, MIN_NR_GENS);
+	unsigned long seq = READ_ONCE(lruvec->lrugen.max_seq) - MIN_NR_GENS;
+	long size = 0;
+	int nr;
+
+	for (nr = MIN_NR_GENS; nr < MAX_NR_GENS; nr++)
+		size += active_ratio_gen_size(lruvec, seq--, highest);
+	return size;
 }
 
 #endif
@@ -994,29 +1001,42 @@ static void active_ratio_merge(struct lruvec *lruvec, int zone)
 	}
 }
 
+/*
+ * Demotes up to @nr pages, and up to a batch of folios of each zone. Reclaim
+ * cannot take those above @highest, and moves them up again: it would go on for
+ * ever, and never turn to anonymous pages.
+ */
+static void active_ratio_demote_tails(struct lruvec *lruvec, int highest,
+				      long nr)
+{
+	int i, zone;
+
+	for (zone = highest; zone >= 0; zone--)
+		for (i = 0; i < ACTIVE_RATIO_BATCH && nr > 0; i++)
+			nr -= active_ratio_turn(lruvec, zone, true);
+}
+
 /**
  * __active_ratio_trim - demote file pages in excess of a ratio
  * @lruvec: lists that a ratio applies to
  * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
  * @priority: of reclaim, which falls while reclaim finds too little
+ * @highest: the highest zone that reclaim may take pages from
  *
  * Context: lru_lock is held.
  */
 void __active_ratio_trim(struct lruvec *lruvec, struct mem_cgroup *memcg,
-			 int priority)
+			 int priority, int highest)
 {
-	long excess = -active_ratio_room(lruvec);
-	int i, zone;
+	int zone;
 
 	if (!active_ratio_can_move(lruvec))
 		return;
-	if (active_ratio_is_met(lruvec, memcg, priority))
-		excess = 0;
-	for (zone = MAX_NR_ZONES - 1; zone >= 0; zone--) {
+	for (zone = highest; zone >= 0; zone--)
 		active_ratio_merge(lruvec, zone);
-		for (i = 0; i < ACTIVE_RATIO_BATCH && excess > 0; i++)
-			excess -= active_ratio_turn(lruvec, zone, true);
-	}
+	if (!active_ratio_is_met(lruvec, memcg, priority))
+		active_ratio_demote_tails(lruvec, highest,
+					  -active_ratio_room(lruvec));
 }
 
 /**
@@ -1024,6 +1044,7 @@ void __active_ratio_trim(struct lruvec *lruvec, struct mem_cgroup *memcg,
  * @lruvec: lists that a ratio applies to
  * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
  * @priority: of reclaim, which falls while reclaim finds too little
+ * @highest: the highest zone that reclaim may take pages from
  *
  * Without a page to evict, reclaim would have to make a new generation, and all
  * protected pages would be old at once.
@@ -1031,18 +1052,16 @@ void __active_ratio_trim(struct lruvec *lruvec, struct mem_cgroup *memcg,
  * Context: lru_lock is held.
  */
 void __active_ratio_refill(struct lruvec *lruvec, struct mem_cgroup *memcg,
-			   int priority)
+			   int priority, int highest)
 {
-	bool met = active_ratio_is_met(lruvec, memcg, priority);
-	long missing = (met ? 1 : ACTIVE_RATIO_BATCH) -
-		       active_ratio_inactive_size(lruvec);
-	int i, zone;
+	long enough;
 
 	if (!active_ratio_can_move(lruvec))
 		return;
-	for (zone = MAX_NR_ZONES - 1; zone >= 0; zone--)
-		for (i = 0; i < ACTIVE_RATIO_BATCH && missing > 0; i++)
-			missing -= active_ratio_turn(lruvec, zone, true);
+	enough = active_ratio_is_met(lruvec, memcg, priority) ?
+		1 : ACTIVE_RATIO_BATCH;
+	active_ratio_demote_tails(lruvec, highest, enough -
+				  active_ratio_inactive_size(lruvec, highest));
 }
 
 /**
@@ -1060,9 +1079,11 @@ void __active_ratio_refill(struct lruvec *lruvec, struct mem_cgroup *memcg,
 unsigned long __active_ratio_kept(struct lruvec *lruvec)
 {
 	unsigned long max_seq = READ_ONCE(lruvec->lrugen.max_seq);
-	long missing = ACTIVE_RATIO_BATCH - active_ratio_inactive_size(lruvec);
+	const int highest = MAX_NR_ZONES - 1;
+	long missing = ACTIVE_RATIO_BATCH -
+		       active_ratio_inactive_size(lruvec, highest);
 
-	return active_ratio_gen_size(lruvec, max_seq - 1) +
+	return active_ratio_gen_size(lruvec, max_seq - 1, highest) +
 	       (MIN_NR_GENS + 2) * max(missing, 0L);
 }
 

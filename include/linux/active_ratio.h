@@ -268,9 +268,9 @@ static inline unsigned long active_ratio_reach(struct lruvec *lruvec, bool file,
 bool active_ratio_protect(struct lruvec *lruvec, struct mem_cgroup *memcg,
 			  int priority, struct folio *folio, int tier);
 void __active_ratio_trim(struct lruvec *lruvec, struct mem_cgroup *memcg,
-			 int priority);
+			 int priority, int highest);
 void __active_ratio_refill(struct lruvec *lruvec, struct mem_cgroup *memcg,
-			   int priority);
+			   int priority, int highest);
 unsigned long __active_ratio_kept(struct lruvec *lruvec);
 unsigned long __active_ratio_evicted(struct lruvec *lruvec, bool file,
 				     long nr_pages, unsigned long token,
@@ -284,14 +284,16 @@ bool __active_ratio_recent(struct lruvec *lruvec, bool file,
  * @lruvec: the lists
  * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
  * @priority: of reclaim, which falls while reclaim finds too little
+ * @highest: the highest zone that reclaim may take pages from
  *
  * Context: lru_lock is held.
  */
 static inline void active_ratio_trim(struct lruvec *lruvec,
-				     struct mem_cgroup *memcg, int priority)
+				     struct mem_cgroup *memcg, int priority,
+				     int highest)
 {
 	if (active_ratio_governs(lruvec, true))
-		__active_ratio_trim(lruvec, memcg, priority);
+		__active_ratio_trim(lruvec, memcg, priority, highest);
 }
 
 /**
@@ -299,21 +301,24 @@ static inline void active_ratio_trim(struct lruvec *lruvec,
  * @lruvec: the lists
  * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
  * @priority: of reclaim, which falls while reclaim finds too little
+ * @highest: the highest zone that reclaim may take pages from
  *
  * Context: lru_lock is held.
  */
 static inline void active_ratio_refill(struct lruvec *lruvec,
-				       struct mem_cgroup *memcg, int priority)
+				       struct mem_cgroup *memcg, int priority,
+				       int highest)
 {
 	if (active_ratio_governs(lruvec, true))
-		__active_ratio_refill(lruvec, memcg, priority);
+		__active_ratio_refill(lruvec, memcg, priority, highest);
 }
 
 /**
  * active_ratio_sorted - has the eviction moved pages up instead of taking them?
  * @lruvec: the lists
  * @file: those of file pages, rather than anonymous ones
- * @sorted: the number of pages that it has moved
+ * @sorted: the number of pages that it has moved, without those of zones that
+ *	it may not take pages from
  *
  * For kernels that turn to the other kind of pages if a scan has taken none.
  *
@@ -402,12 +407,14 @@ static inline bool active_ratio_protect(struct lruvec *lruvec,
 }
 
 static inline void active_ratio_trim(struct lruvec *lruvec,
-				     struct mem_cgroup *memcg, int priority)
+				     struct mem_cgroup *memcg, int priority,
+				     int highest)
 {
 }
 
 static inline void active_ratio_refill(struct lruvec *lruvec,
-				       struct mem_cgroup *memcg, int priority)
+				       struct mem_cgroup *memcg, int priority,
+				       int highest)
 {
 }
 

@@ -236,6 +236,37 @@ static void active_ratio_test_distance(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, active_ratio_between(-8UL, 8, 2), 16);
 }
 
+#ifdef CONFIG_LRU_GEN
+
+/* Pages of zones that reclaim may not take pages from are not left to evict. */
+static void active_ratio_test_zones(struct kunit *test)
+{
+	struct lruvec *lruvec = kunit_kzalloc(test, sizeof(*lruvec), GFP_KERNEL);
+	struct lru_gen_folio *lrugen;
+	int gen, zone;
+
+	KUNIT_ASSERT_NOT_NULL(test, lruvec);
+	lrugen = &lruvec->lrugen;
+	lrugen->max_seq = MAX_NR_GENS + 1;
+	for (gen = 0; gen < MAX_NR_GENS; gen++)
+		for (zone = 0; zone < MAX_NR_ZONES; zone++)
+			lrugen->nr_pages[gen][LRU_GEN_FILE][zone] = 1 << zone;
+	/* all but the two youngest generations */
+	KUNIT_EXPECT_EQ(test, active_ratio_inactive_size(lruvec, 0), 2L);
+	KUNIT_EXPECT_EQ(test, active_ratio_inactive_size(lruvec, 1), 2L * 3);
+	KUNIT_EXPECT_EQ(test,
+			active_ratio_inactive_size(lruvec, MAX_NR_ZONES - 1),
+			2L * ((1 << MAX_NR_ZONES) - 1));
+	gen = lru_gen_from_seq(lrugen->max_seq);
+	lrugen->nr_pages[gen][LRU_GEN_FILE][0] = 100;
+	KUNIT_EXPECT_EQ(test, active_ratio_inactive_size(lruvec, 0), 2L);
+	gen = lru_gen_from_seq(lrugen->max_seq - MIN_NR_GENS);
+	lrugen->nr_pages[gen][LRU_GEN_FILE][0] = 100;
+	KUNIT_EXPECT_EQ(test, active_ratio_inactive_size(lruvec, 0), 101L);
+}
+
+#endif /* CONFIG_LRU_GEN */
+
 #ifdef CONFIG_MEMCG
 
 struct active_ratio_parse_case {
@@ -290,6 +321,9 @@ static struct kunit_case active_ratio_cases[] = {
 	KUNIT_CASE(active_ratio_test_refaults),
 	KUNIT_CASE(active_ratio_test_order),
 	KUNIT_CASE(active_ratio_test_distance),
+#ifdef CONFIG_LRU_GEN
+	KUNIT_CASE(active_ratio_test_zones),
+#endif
 #ifdef CONFIG_MEMCG
 	KUNIT_CASE(active_ratio_test_parse),
 #endif
