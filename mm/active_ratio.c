@@ -1023,20 +1023,26 @@ static void active_ratio_demote_tails(struct lruvec *lruvec, int highest,
  * @priority: of reclaim, which falls while reclaim finds too little
  * @highest: the highest zone that reclaim may take pages from
  *
+ * The page that __active_ratio_refill() has left may be gone, as its file was
+ * truncated. Some kernels drop an empty generation at this point.
+ *
  * Context: lru_lock is held.
  */
 void __active_ratio_trim(struct lruvec *lruvec, struct mem_cgroup *memcg,
 			 int priority, int highest)
 {
+	long excess;
 	int zone;
 
 	if (!active_ratio_can_move(lruvec))
 		return;
 	for (zone = highest; zone >= 0; zone--)
 		active_ratio_merge(lruvec, zone);
-	if (!active_ratio_is_met(lruvec, memcg, priority))
-		active_ratio_demote_tails(lruvec, highest,
-					  -active_ratio_room(lruvec));
+	if (active_ratio_is_met(lruvec, memcg, priority))
+		excess = !active_ratio_inactive_size(lruvec, highest);
+	else
+		excess = -active_ratio_room(lruvec);
+	active_ratio_demote_tails(lruvec, highest, excess);
 }
 
 /**
