@@ -446,7 +446,8 @@ static unsigned long active_ratio_state(struct lruvec *target,
  * A cgroup that reclaim does not reach from an ancestor has to keep to its own
  * ratio. So has every cgroup when reclaim finds too little: the inactive pages
  * of the others may be protected, or on a disk that does not answer, and the
- * statistics of the subtree may be 2 s old.
+ * statistics of the subtree may be 2 s old. Reclaim is to take all pages of a
+ * removed cgroup.
  *
  * Context: any.
  * Return: %true if fewer of the subtree's file pages are active than the ratio
@@ -458,7 +459,8 @@ static bool active_ratio_is_met(struct lruvec *lruvec, struct mem_cgroup *memcg,
 	struct lruvec *target = mem_cgroup_lruvec(memcg, lruvec_pgdat(lruvec));
 	unsigned long active, inactive;
 
-	if (lruvec == target || priority < ACTIVE_RATIO_EASY)
+	if (lruvec == target || priority < ACTIVE_RATIO_EASY ||
+	    !mem_cgroup_online(lruvec_memcg(lruvec)))
 		return false;
 	active = active_ratio_state(target, NR_ACTIVE_FILE);
 	inactive = active_ratio_state(target, NR_INACTIVE_FILE);
@@ -1004,16 +1006,18 @@ static void active_ratio_merge(struct lruvec *lruvec, int zone)
 /*
  * Demotes up to @nr pages, and up to a batch of folios of each zone. Reclaim
  * cannot take those above @highest, and moves them up again: it would go on for
- * ever, and never turn to anonymous pages.
+ * ever, and never turn to anonymous pages. Returns the number of pages demoted.
  */
-static void active_ratio_demote_tails(struct lruvec *lruvec, int highest,
+static long active_ratio_demote_tails(struct lruvec *lruvec, int highest,
 				      long nr)
 {
+	long done = 0;
 	int i, zone;
 
 	for (zone = highest; zone >= 0; zone--)
-		for (i = 0; i < ACTIVE_RATIO_BATCH && nr > 0; i++)
-			nr -= active_ratio_turn(lruvec, zone, true);
+		for (i = 0; i < ACTIVE_RATIO_BATCH && done < nr; i++)
+			done += active_ratio_turn(lruvec, zone, true);
+	return done;
 }
 
 /**
@@ -1053,21 +1057,24 @@ void __active_ratio_trim(struct lruvec *lruvec, struct mem_cgroup *memcg,
  * @highest: the highest zone that reclaim may take pages from
  *
  * Without a page to evict, reclaim would have to make a new generation, and all
- * protected pages would be old at once.
+ * protected pages would be old at once. A cgroup that may exceed its ratio
+ * leaves a single page. If reclaim went on, it would evict all that it asks for
+ * one by one.
  *
  * Context: lru_lock is held.
+ * Return: see active_ratio_refill().
  */
-void __active_ratio_refill(struct lruvec *lruvec, struct mem_cgroup *memcg,
+bool __active_ratio_refill(struct lruvec *lruvec, struct mem_cgroup *memcg,
 			   int priority, int highest)
 {
-	long enough;
+	long nr = -active_ratio_inactive_size(lruvec, highest);
+	bool met;
 
 	if (!active_ratio_can_move(lruvec))
-		return;
-	enough = active_ratio_is_met(lruvec, memcg, priority) ?
-		1 : ACTIVE_RATIO_BATCH;
-	active_ratio_demote_tails(lruvec, highest, enough -
-				  active_ratio_inactive_size(lruvec, highest));
+		return false;
+	met = active_ratio_is_met(lruvec, memcg, priority);
+	nr += met ? 1 : ACTIVE_RATIO_BATCH;
+	return active_ratio_demote_tails(lruvec, highest, nr) && met;
 }
 
 /**

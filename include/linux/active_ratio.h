@@ -269,7 +269,7 @@ bool active_ratio_protect(struct lruvec *lruvec, struct mem_cgroup *memcg,
 			  int priority, struct folio *folio, int tier);
 void __active_ratio_trim(struct lruvec *lruvec, struct mem_cgroup *memcg,
 			 int priority, int highest);
-void __active_ratio_refill(struct lruvec *lruvec, struct mem_cgroup *memcg,
+bool __active_ratio_refill(struct lruvec *lruvec, struct mem_cgroup *memcg,
 			   int priority, int highest);
 unsigned long __active_ratio_kept(struct lruvec *lruvec);
 unsigned long __active_ratio_evicted(struct lruvec *lruvec, bool file,
@@ -304,13 +304,15 @@ static inline void active_ratio_trim(struct lruvec *lruvec,
  * @highest: the highest zone that reclaim may take pages from
  *
  * Context: lru_lock is held.
+ * Return: %true if the eviction has taken what the cgroup had to give, and
+ * should go on with another one.
  */
-static inline void active_ratio_refill(struct lruvec *lruvec,
+static inline bool active_ratio_refill(struct lruvec *lruvec,
 				       struct mem_cgroup *memcg, int priority,
 				       int highest)
 {
-	if (active_ratio_governs(lruvec, true))
-		__active_ratio_refill(lruvec, memcg, priority, highest);
+	return active_ratio_governs(lruvec, true) &&
+	       __active_ratio_refill(lruvec, memcg, priority, highest);
 }
 
 /**
@@ -412,10 +414,11 @@ static inline void active_ratio_trim(struct lruvec *lruvec,
 {
 }
 
-static inline void active_ratio_refill(struct lruvec *lruvec,
+static inline bool active_ratio_refill(struct lruvec *lruvec,
 				       struct mem_cgroup *memcg, int priority,
 				       int highest)
 {
+	return false;
 }
 
 static inline bool active_ratio_sorted(struct lruvec *lruvec, bool file,
