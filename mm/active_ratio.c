@@ -57,7 +57,6 @@
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/mm_inline.h>
-#include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
@@ -93,10 +92,11 @@
 /* How long a sum over cgroups is valid, in jiffies. */
 #define ACTIVE_RATIO_PERIOD	(HZ / 10)
 
+/*
+ * From the first ratio since boot on. Users to whom a cgroup is delegated could
+ * otherwise have the kernel's code patched with each write.
+ */
 DEFINE_STATIC_KEY_FALSE(active_ratio_key);
-
-/* Keeps the settings and the count of active_ratio_key consistent. */
-static DEFINE_MUTEX(active_ratio_mutex);
 
 /* vm.active_inactive_ratio, in percent */
 static s8 active_ratio_global __read_mostly = ACTIVE_RATIO_DEFAULT;
@@ -1155,12 +1155,8 @@ bool __active_ratio_recent(struct lruvec *lruvec, bool file,
 
 static void active_ratio_set(s8 *setting, int ratio)
 {
-	lockdep_assert_held(&active_ratio_mutex);
-
-	if (*setting == ACTIVE_RATIO_DEFAULT && ratio != ACTIVE_RATIO_DEFAULT)
-		static_branch_inc(&active_ratio_key);
-	if (*setting != ACTIVE_RATIO_DEFAULT && ratio == ACTIVE_RATIO_DEFAULT)
-		static_branch_dec(&active_ratio_key);
+	if (ratio != ACTIVE_RATIO_DEFAULT)
+		static_branch_enable(&active_ratio_key);
 	WRITE_ONCE(*setting, ratio);
 }
 
@@ -1168,15 +1164,13 @@ static int active_ratio_sysctl(const struct ctl_table *table, int write,
 			       void *buffer, size_t *lenp, loff_t *ppos)
 {
 	struct ctl_table copy = *table;
-	int ratio, err;
+	int ratio = READ_ONCE(active_ratio_global);
+	int err;
 
-	mutex_lock(&active_ratio_mutex);
-	ratio = active_ratio_global;
 	copy.data = &ratio;
 	err = proc_dointvec_minmax(&copy, write, buffer, lenp, ppos);
 	if (!err && write)
 		active_ratio_set(&active_ratio_global, ratio);
-	mutex_unlock(&active_ratio_mutex);
 	return err;
 }
 
@@ -1205,14 +1199,10 @@ void active_ratio_memcg_init(struct mem_cgroup *memcg)
 /**
  * active_ratio_memcg_reset - a memory cgroup follows its parent again
  * @memcg: the memory cgroup, which is going offline or loses its controller
- *
- * Context: may sleep.
  */
 void active_ratio_memcg_reset(struct mem_cgroup *memcg)
 {
-	mutex_lock(&active_ratio_mutex);
-	active_ratio_set(&memcg->active_inactive_ratio, ACTIVE_RATIO_DEFAULT);
-	mutex_unlock(&active_ratio_mutex);
+	WRITE_ONCE(memcg->active_inactive_ratio, ACTIVE_RATIO_DEFAULT);
 }
 
 /**
@@ -1257,38 +1247,35 @@ static ssize_t active_ratio_write(struct kernfs_open_file *of, char *buf,
 	err = active_ratio_parse(strstrip(buf), &ratio);
 	if (err)
 		return err;
-	mutex_lock(&active_ratio_mutex);
 	active_ratio_set(&memcg->active_inactive_ratio, ratio);
-	mutex_unlock(&active_ratio_mutex);
 	return nbytes;
 }
 
-#define ACTIVE_RATIO_FILE {					\
-		.name = "active_inactive_ratio",		\
-		.flags = CFTYPE_NOT_ON_ROOT,			\
-		.seq_show = active_ratio_show,			\
-		.write = active_ratio_write,			\
-	}
-
 static struct cftype active_ratio_files[] = {
-	ACTIVE_RATIO_FILE,
+	{
+		.name = "active_inactive_ratio",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.seq_show = active_ratio_show,
+		.write = active_ratio_write,
+	},
 	{ }	/* terminate */
 };
 
-static struct cftype active_ratio_v1_files[] = {
-	ACTIVE_RATIO_FILE,
-	{ }	/* terminate */
-};
+/* cgroup core needs an array for each of the two hierarchies. */
+static struct cftype active_ratio_v1_files[ARRAY_SIZE(active_ratio_files)];
 
 static void __init active_ratio_add_files(void)
 {
 	if (mem_cgroup_disabled())
 		return;
-	WARN_ON(cgroup_add_dfl_cftypes(&memory_cgrp_subsys,
-				       active_ratio_files));
-	if (IS_ENABLED(CONFIG_MEMCG_V1))
+	if (IS_ENABLED(CONFIG_MEMCG_V1)) {
+		memcpy(active_ratio_v1_files, active_ratio_files,
+		       sizeof(active_ratio_files));
 		WARN_ON(cgroup_add_legacy_cftypes(&memory_cgrp_subsys,
 						  active_ratio_v1_files));
+	}
+	WARN_ON(cgroup_add_dfl_cftypes(&memory_cgrp_subsys,
+				       active_ratio_files));
 }
 
 #else /* !CONFIG_MEMCG */

@@ -77,11 +77,11 @@ enum memcg_flush_special {
 /* Readers never flush. */
 #define MEMCG_FLUSH_MAX		LONG_MAX
 
-/* Counts the cgroups with a threshold, and the sysctl if it has one. */
+/*
+ * From the first threshold since boot on. Users to whom a cgroup is delegated
+ * could otherwise have code patched and everything flushed with each write.
+ */
 DEFINE_STATIC_KEY_FALSE(memcg_flush_threshold_key);
-
-/* Serialises changes of thresholds. */
-static DEFINE_MUTEX(memcg_flush_mutex);
 
 /* There may be updates that were not counted. */
 static bool memcg_flush_uncounted;
@@ -389,45 +389,30 @@ void memcg_flush_note(bool flush)
 /* Settings */
 
 /*
- * Account a threshold. From the first one on, all updates are counted.
+ * From the first threshold on, all updates are counted.
  *
  * Some versions of upstream stop counting at the first cgroup on the way up
  * that is due for a flush by upstream's rule, as the rule needs no higher
- * count. While there is a threshold, memcg_flush_counting() keeps them
+ * count. Once there was a threshold, memcg_flush_counting() keeps them
  * counting. Therefore, when the first threshold is set, the number of pending
  * updates is not known: everything is flushed, and until that is done, all
  * readers flush (memcg_flush_uncounted).
  */
 static void memcg_flush_use(void)
 {
-	bool first = !static_key_enabled(&memcg_flush_threshold_key);
+	static DEFINE_MUTEX(mutex);
 
-	WRITE_ONCE(memcg_flush_uncounted, first);
-	static_branch_inc(&memcg_flush_threshold_key);
-	if (!first)
-		return;
-	/* Updates run with preemption disabled: after this, all are counted. */
-	synchronize_rcu();
-	mem_cgroup_flush_stats(NULL);
-	WRITE_ONCE(memcg_flush_uncounted, false);
-}
-
-/* @from and @to: was there a threshold, and is there one now? */
-static void memcg_flush_switch(bool from, bool to)
-{
-	if (to && !from)
-		memcg_flush_use();
-	else if (from && !to)
-		static_branch_dec(&memcg_flush_threshold_key);
-}
-
-static void memcg_flush_set(struct mem_cgroup *memcg, long threshold)
-{
-	mutex_lock(&memcg_flush_mutex);
-	memcg_flush_switch(memcg->flush.threshold != MEMCG_FLUSH_DEFAULT,
-			   threshold != MEMCG_FLUSH_DEFAULT);
-	WRITE_ONCE(memcg->flush.threshold, threshold);
-	mutex_unlock(&memcg_flush_mutex);
+	mutex_lock(&mutex);
+	if (!static_key_enabled(&memcg_flush_threshold_key)) {
+		WRITE_ONCE(memcg_flush_uncounted, true);
+		static_branch_enable(&memcg_flush_threshold_key);
+		/* Updates run with preemption disabled. */
+		synchronize_rcu();
+		/* From here on, all are counted. */
+		mem_cgroup_flush_stats(NULL);
+		WRITE_ONCE(memcg_flush_uncounted, false);
+	}
+	mutex_unlock(&mutex);
 }
 
 /**
@@ -448,16 +433,11 @@ void memcg_flush_init(struct mem_cgroup *memcg,
 
 /**
  * memcg_flush_reset - remove a memory cgroup's flush threshold
- * @memcg: a cgroup for which the memory controller has been disabled, or that
- *	is about to be freed
- *
- * Context: may sleep.
+ * @memcg: a cgroup for which the memory controller has been disabled
  */
 void memcg_flush_reset(struct mem_cgroup *memcg)
 {
-	/* Allocation may have failed before memcg_flush_init(). */
-	if (memcg->flush.percpu)
-		memcg_flush_set(memcg, MEMCG_FLUSH_DEFAULT);
+	WRITE_ONCE(memcg->flush.threshold, MEMCG_FLUSH_DEFAULT);
 }
 
 /* Returns 0, or -EINVAL with nothing changed. */
@@ -481,13 +461,16 @@ static int memcg_flush_parse(const char *text, long *threshold)
 static ssize_t memcg_flush_threshold_write(struct kernfs_open_file *of,
 					   char *buf, size_t nbytes, loff_t off)
 {
+	struct mem_cgroup *memcg = mem_cgroup_from_css(of_css(of));
 	long threshold;
 	int err;
 
 	err = memcg_flush_parse(strstrip(buf), &threshold);
 	if (err)
 		return err;
-	memcg_flush_set(mem_cgroup_from_css(of_css(of)), threshold);
+	if (threshold != MEMCG_FLUSH_DEFAULT)
+		memcg_flush_use();
+	WRITE_ONCE(memcg->flush.threshold, threshold);
 	return nbytes;
 }
 
@@ -545,15 +528,10 @@ static struct cftype memcg_flush_v1_files[ARRAY_SIZE(memcg_flush_files)];
 static int memcg_flush_sysctl(const struct ctl_table *table, int write,
 			      void *buffer, size_t *lenp, loff_t *ppos)
 {
-	bool before, after;
-	int err;
+	int err = proc_dointvec_minmax(table, write, buffer, lenp, ppos);
 
-	mutex_lock(&memcg_flush_mutex);
-	before = sysctl_memcg_stat_flush_threshold != MEMCG_FLUSH_BASE;
-	err = proc_dointvec_minmax(table, write, buffer, lenp, ppos);
-	after = sysctl_memcg_stat_flush_threshold != MEMCG_FLUSH_BASE;
-	memcg_flush_switch(before, after);
-	mutex_unlock(&memcg_flush_mutex);
+	if (READ_ONCE(sysctl_memcg_stat_flush_threshold) != MEMCG_FLUSH_BASE)
+		memcg_flush_use();
 	return err;
 }
 

@@ -110,8 +110,8 @@ static inline void memcg_flush_fold(struct memcg_flush_percpu *percpu,
 /**
  * memcg_flush_counting - must every update be counted?
  *
- * Return: %true if there are thresholds: they also need the updates that
- * upstream's rule leaves uncounted.
+ * Return: %true once there was a threshold: thresholds also need the updates
+ * that upstream's rule leaves uncounted.
  */
 static inline bool memcg_flush_counting(void)
 {
