@@ -131,7 +131,7 @@ static void memcg_flush_begin_cpu(struct memcg_flush_percpu *percpu,
 	unsigned long folded = local_read(&percpu->folded);
 	unsigned long unfolded;
 
-	/* Pairs with memcg_flush_fold(): no update is in both counts ... */
+	/* Pairs with both barriers of the fold: none is in both counts ... */
 	smp_rmb();
 	unfolded = READ_ONCE(*updates);
 	/* ... unless it is being folded at this moment. */

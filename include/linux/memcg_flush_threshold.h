@@ -102,6 +102,8 @@ static inline const struct cpumask *memcg_flush_cpus(void)
 static inline void memcg_flush_fold(struct memcg_flush_percpu *percpu,
 				    unsigned long nr_updates)
 {
+	/* A flush that reads the new sum reads no older stats_updates. */
+	smp_wmb();
 	local_add(nr_updates, &percpu->folded);
 	/* Before stats_updates is cleared: readers may count both, not none. */
 	smp_wmb();
