@@ -509,13 +509,15 @@ unsigned long __active_ratio_deactivate(struct lruvec *lruvec,
 void __active_ratio_scan(struct lruvec *lruvec, struct mem_cgroup *memcg,
 			 int priority, unsigned long *nr)
 {
-	unsigned long file = active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE) +
-			     active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
 	unsigned long scan = nr[LRU_INACTIVE_FILE] + nr[LRU_ACTIVE_FILE];
-	long excess = active_ratio_excess(lruvec);
+	unsigned long file;
+	long excess;
 
 	if (active_ratio_is_met(lruvec, memcg, priority))
 		return;
+	file = active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE) +
+	       active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
+	excess = active_ratio_excess(lruvec);
 	nr[LRU_INACTIVE_FILE] =
 		active_ratio_scan_inactive(scan, nr[LRU_INACTIVE_FILE], file);
 	nr[LRU_ACTIVE_FILE] = scan - nr[LRU_INACTIVE_FILE];
@@ -664,7 +666,8 @@ unsigned long active_ratio_other_refaults(struct lruvec *lruvec,
 	last = READ_ONCE(lruvec->file_refaults[kind].others);
 	if (caused && (long)(others - last) <= 0)
 		return last;
-	WRITE_ONCE(lruvec->file_refaults[kind].others, others);
+	if (others != last)
+		WRITE_ONCE(lruvec->file_refaults[kind].others, others);
 	return others;
 }
 
@@ -683,11 +686,13 @@ unsigned long active_ratio_other_refaults(struct lruvec *lruvec,
 struct lruvec *__active_ratio_eviction_lruvec(struct lruvec *target,
 					      struct folio *folio)
 {
-	struct lruvec *own = folio_lruvec(folio);
+	struct lruvec *own;
 
-	if (!mem_cgroup_online(lruvec_memcg(own)))
+	if (!folio_is_file_lru(folio))
 		return target;
-	return active_ratio_governs(own, folio_is_file_lru(folio)) ? own : target;
+	own = folio_lruvec(folio);
+	return mem_cgroup_online(lruvec_memcg(own)) &&
+	       __active_ratio_governs(own) ? own : target;
 }
 
 /**
