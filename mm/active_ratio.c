@@ -11,7 +11,8 @@
  *
  * vm.active_inactive_ratio and memory.active_inactive_ratio set the share of an
  * lruvec's file pages, in percent, that is protected as active. By default
- * there is no ratio: the kernel's own rules apply, and a static key is off.
+ * there is no ratio: the kernel's own rules apply, and a static key is off until
+ * the first ratio is set.
  *
  * An example: a cgroup has 100000 file pages on a node.
  *
@@ -27,7 +28,8 @@
  * ratio, although reclaim for the node, or for an ancestor's limit, finds pages
  * that were read once in another cgroup. With a ratio of 50, such a database
  * beside a backup lost more pages than without a ratio. So a cgroup may exceed
- * its ratio while the ratio holds for the whole subtree.
+ * its ratio while the ratio holds for the whole subtree, in reclaim that takes
+ * pages from all of it.
  *
  * On the classic LRU these are the pages of the active list, and reclaim
  * deactivates the pages above the ratio. On the multi-gen LRU they are those of
@@ -84,8 +86,10 @@
 #define ACTIVE_RATIO_SCAN	((long)(512 + SWAP_CLUSTER_MAX))
 
 /*
- * Down to this priority, reclaim finds enough: one in 64 pages of a list is a
- * batch for a cgroup with 8 MiB of inactive file pages.
+ * Down to this priority, reclaim is taken to find enough: one in 64 pages of a
+ * list is a batch for a cgroup with 8 MiB of inactive file pages. kswapd goes
+ * further without trouble if it has much to reclaim at once, and node_reclaim()
+ * starts below it.
  */
 #define ACTIVE_RATIO_EASY	(DEF_PRIORITY / 2)
 
@@ -340,9 +344,11 @@ static unsigned long active_ratio_target(struct lruvec *lruvec,
 /*
  * Classic LRU
  *
- * Reclaim deactivates active file folios while more of the lruvec's file pages
- * are active than the ratio protects, and only then. The kernel's own rule also
- * deactivates upon refaults, at any size of the lists. With a ratio, a refault
+ * Reclaim deactivates active file folios only while more of the lruvec's file
+ * pages are active than the ratio protects, and, unless it finds too little,
+ * more of those of the whole subtree that it takes pages from. The kernel's own
+ * rule also deactivates upon refaults, at any size of the lists, and direct
+ * reclaim does so once it has found nothing. With a ratio, a refault
  * activates its folio, which displaces the oldest folio of the active list.
  * While fewer pages are active than the ratio protects, a folio that is read
  * again is activated if no more pages were evicted in between than the lruvec
@@ -742,7 +748,8 @@ unsigned long __active_ratio_reach(struct lruvec *lruvec,
  *
  * - Above the ratio, because it was lowered or because file pages became fewer,
  *   the tail of the second youngest generation moves back to the oldest. A
- *   folio that was used meanwhile may move up again.
+ *   folio that was used meanwhile may move up again. A cgroup that may exceed
+ *   its ratio gives a single folio in each pass of reclaim.
  *
  * - With four generations, the eviction would not scan the second oldest as
  *   long as use-once data arrives in the oldest, and its folios would be

@@ -25,9 +25,10 @@
  *		lru_gen_refault(),		active_ratio_recent()
  *		workingset_test_recent()
  *
- * Each call answers as the kernel's own rule would while no ratio is set, at the
- * cost of a static branch. Documentation/mm/active_ratio.rst explains how it
- * works.
+ * Each call answers as the kernel's own rule would while no ratio is set. Until
+ * the first one is set, it costs a static branch. active_ratio_other_refaults(),
+ * called once or twice per scan of a node, reads counts instead.
+ * Documentation/mm/active_ratio.rst explains how it works.
  */
 #ifndef _LINUX_ACTIVE_RATIO_H
 #define _LINUX_ACTIVE_RATIO_H
