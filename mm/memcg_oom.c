@@ -98,11 +98,15 @@ static bool memcg_oom_marks_level(const struct memcg_oom_mark *mark,
  * memcg_oom_in_flight - check if a kill for a level has yet to free its memory
  * @level: the cgroup at its limit
  *
+ * A cgroup that is being removed has no victim, and cgroup_rmdir() waits with
+ * cgroup_mutex held for a task that writes to its memory.max.
+ *
  * Return: true if no other task should be killed.
  */
 bool memcg_oom_in_flight(struct mem_cgroup *level)
 {
-	return memcg_oom_marks_level(memcg_oom_mark(level), level, jiffies);
+	return !css_is_dying(&level->css) &&
+	       memcg_oom_marks_level(memcg_oom_mark(level), level, jiffies);
 }
 
 /* Under oom_lock. On version 1, a task can take the kill into its own hands. */
@@ -175,6 +179,31 @@ void memcg_oom_freed(struct task_struct *victim)
 	     level = parent_mem_cgroup(level))
 		memcg_oom_unmark(level);
 	rcu_read_unlock();
+}
+
+/*
+ * Was @mm a victim's? A small one may be gone before the victim is @queued for the
+ * OOM reaper: the OOM killer goes through all processes between the two steps. But
+ * then the last user is a thread of the victim: oom_mm is set under task_lock(),
+ * while the victim has @mm.
+ */
+static bool memcg_oom_was_chosen(const struct mm_struct *mm, bool queued)
+{
+	return queued || READ_ONCE(current->signal->oom_mm) == mm;
+}
+
+/**
+ * memcg_oom_mm_freed - note that an mm, which may be a victim's, has no memory left
+ * @mm: it; the current task was its last user
+ * @reaped: the OOM reaper has freed its memory before, and has noted it
+ * @queued: a task of it was queued for the OOM reaper
+ *
+ * Context: any that allows to wake tasks.
+ */
+void memcg_oom_mm_freed(const struct mm_struct *mm, bool reaped, bool queued)
+{
+	if (!reaped && memcg_oom_was_chosen(mm, queued))
+		memcg_oom_freed(current);
 }
 
 /* A task that others may depend on sleeps for a tick only. */

@@ -6,7 +6,8 @@
  *					memcg_oom_kill(): kill, and mark
  *	try_charge_memcg(),		memcg_oom_wait(): sleep until there is
  *	memory_max_write()		room
- *	exit_mmap(), oom_reap_task()	memcg_oom_freed(): the mark goes
+ *	exit_mmap()			memcg_oom_mm_freed(): the mark goes
+ *	oom_reap_task()			memcg_oom_freed(): the mark goes
  *
  * The mark is set under oom_lock, before the kill, and checked under it before
  * the next one.
@@ -18,6 +19,7 @@
 #include <linux/types.h>
 
 struct mem_cgroup;
+struct mm_struct;
 struct task_struct;
 
 #ifdef CONFIG_MEMCG_OOM_WAIT
@@ -25,6 +27,7 @@ struct task_struct;
 bool memcg_oom_in_flight(struct mem_cgroup *level);
 bool memcg_oom_kill(struct oom_control *oc);
 void memcg_oom_freed(struct task_struct *victim);
+void memcg_oom_mm_freed(const struct mm_struct *mm, bool reaped, bool queued);
 void memcg_oom_wait(struct mem_cgroup *level, unsigned int nr_pages);
 
 #else
@@ -40,6 +43,11 @@ static inline bool memcg_oom_kill(struct oom_control *oc)
 }
 
 static inline void memcg_oom_freed(struct task_struct *victim) {}
+static inline void memcg_oom_mm_freed(const struct mm_struct *mm, bool reaped,
+				      bool queued)
+{
+}
+
 static inline void memcg_oom_wait(struct mem_cgroup *level,
 				  unsigned int nr_pages)
 {

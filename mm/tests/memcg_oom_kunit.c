@@ -41,8 +41,28 @@ static void memcg_oom_test_kill(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, memcg_oom_in_flight(level));
 	memcg_oom_set_mark(level);
 	KUNIT_EXPECT_TRUE(test, memcg_oom_in_flight(level));
+	/* A cgroup that is being removed has no victim. */
+	level->css.flags = CSS_DYING;
+	KUNIT_EXPECT_FALSE(test, memcg_oom_in_flight(level));
+	level->css.flags = 0;
 	memcg_oom_unmark(level);
 	KUNIT_EXPECT_FALSE(test, memcg_oom_in_flight(level));
+}
+
+/* An mm is a victim's once the task is chosen, not only once it is queued. */
+static void memcg_oom_test_chosen(struct kunit *test)
+{
+	struct mm_struct *mm = kunit_kzalloc(test, sizeof(*mm), GFP_KERNEL);
+	bool chosen;
+
+	KUNIT_ASSERT_NOT_NULL(test, mm);
+	KUNIT_EXPECT_FALSE(test, memcg_oom_was_chosen(mm, false));
+	KUNIT_EXPECT_TRUE(test, memcg_oom_was_chosen(mm, true));
+	KUNIT_ASSERT_NULL(test, current->signal->oom_mm);
+	current->signal->oom_mm = mm;
+	chosen = memcg_oom_was_chosen(mm, false);
+	current->signal->oom_mm = NULL;
+	KUNIT_EXPECT_TRUE(test, chosen);
 }
 
 static int memcg_oom_test_wake(struct memcg_waiter *waiter,
@@ -78,6 +98,7 @@ static void memcg_oom_test_events(struct kunit *test)
 static struct kunit_case memcg_oom_cases[] = {
 	KUNIT_CASE(memcg_oom_test_mark),
 	KUNIT_CASE(memcg_oom_test_kill),
+	KUNIT_CASE(memcg_oom_test_chosen),
 	KUNIT_CASE(memcg_oom_test_events),
 	{}
 };
