@@ -58,7 +58,7 @@ static bool memcg_high_swap_exceeded(struct mem_cgroup *memcg)
 
 static long memcg_high_sleep_once(struct mem_cgroup *level, long timeout)
 {
-	wait_queue_head_t *queue = memcg_wait_queue(level);
+	wait_queue_head_t *queue = memcg_wait_queue(&level->memory.high);
 	struct memcg_waiter waiter;
 
 	memcg_wait_init(&waiter, memcg_wait_wake_function, level,

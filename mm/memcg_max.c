@@ -161,7 +161,7 @@ static int memcg_max_wake_function(wait_queue_entry_t *wait, unsigned int mode,
 static void memcg_max_wake(struct mem_cgroup *level, long nr)
 {
 	struct memcg_wait_event event = { .written = level, .nr_written = nr };
-	wait_queue_head_t *queue = memcg_wait_queue(level);
+	wait_queue_head_t *queue = memcg_wait_queue(&level->memory.max);
 
 	/* No barrier: see the top. */
 	if (waitqueue_active(queue))
@@ -183,7 +183,7 @@ void __memcg_max_written(struct folio *folio)
 /* Makes @waiter need no more than is there to be written. */
 static void memcg_max_need(struct memcg_max_waiter *waiter, long needed)
 {
-	wait_queue_head_t *queue = memcg_wait_queue(waiter->waiter.level);
+	wait_queue_head_t *queue = memcg_wait_queue(waiter->waiter.limit);
 
 	spin_lock_irq(&queue->lock);
 	WRITE_ONCE(waiter->needed, min(waiter->needed, needed));
@@ -245,7 +245,7 @@ static long memcg_max_sleep(struct mem_cgroup *level, unsigned int nr_pages,
 	struct memcg_max_waiter waiter = {
 		.needed = max(nr_pages, MEMCG_MAX_BATCH),
 	};
-	wait_queue_head_t *queue = memcg_wait_queue(level);
+	wait_queue_head_t *queue = memcg_wait_queue(&level->memory.max);
 
 	memcg_wait_init(&waiter.waiter, memcg_max_wake_function, level,
 			&level->memory.max, nr_pages);

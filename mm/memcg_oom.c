@@ -140,7 +140,7 @@ static void memcg_oom_unmark(struct mem_cgroup *level)
 	if (READ_ONCE(mark->level) != level ||
 	    cmpxchg(&mark->level, level, NULL) != level)
 		return;
-	__wake_up(memcg_wait_queue(level), TASK_NORMAL, INT_MAX, &event);
+	__wake_up(memcg_wait_queue(&level->memory.max), TASK_NORMAL, INT_MAX, &event);
 }
 
 /**
@@ -219,7 +219,7 @@ static long memcg_oom_timeout(struct mem_cgroup *level)
 static void memcg_oom_sleep(struct mem_cgroup *level, unsigned int nr_pages,
 			    long timeout)
 {
-	wait_queue_head_t *queue = memcg_wait_queue(level);
+	wait_queue_head_t *queue = memcg_wait_queue(&level->memory.max);
 	struct memcg_waiter waiter;
 
 	memcg_wait_init(&waiter, memcg_oom_wake_function, level,
@@ -248,7 +248,9 @@ void memcg_oom_wait(struct mem_cgroup *level, unsigned int nr_pages)
 {
 	unsigned long pflags;
 
-	if (!memcg_oom_in_flight(level) || fatal_signal_pending(current) ||
+	/* Larger folios have smaller ones to fall back to. */
+	if (nr_pages > 1 << PAGE_ALLOC_COSTLY_ORDER ||
+	    !memcg_oom_in_flight(level) || fatal_signal_pending(current) ||
 	    (current->flags & PF_EXITING))
 		return;
 	psi_memstall_enter(&pflags);

@@ -3,13 +3,15 @@
  * Queues of tasks that sleep until a memory cgroup has room
  *
  * A task sleeps because one level of the hierarchy, its own cgroup or an
- * ancestor, has no room below a limit. The queues are hashed by that level, as
- * those of folio locks are, and a waker checks the level and the limit of each
- * task.
+ * ancestor, has no room below a limit. The queues are hashed by the address of
+ * that limit, as those of folio locks are by the folio's, and a waker checks the
+ * limit of each task.
  *
- * An uncharge that leaves a level with room has the tasks woken which sleep
- * because of that level, one for each batch of 64 pages that may be charged
- * there. A task that goes on does the same for those behind it.
+ * An uncharge that leaves a level below a limit has the tasks woken which sleep
+ * because of that limit: as many as the room is for, if each charges a batch of
+ * 64 pages. A task that needs more than there is sleeps on, and those behind it
+ * are served. A task that goes on does the same for the others, as it may need
+ * less than a batch, or none.
  *
  *	task				another task
  *
@@ -29,6 +31,7 @@
  */
 
 #include <linux/atomic.h>
+#include <linux/bitops.h>
 #include <linux/hash.h>
 #include <linux/irq_work.h>
 #include <linux/list.h>
@@ -37,26 +40,37 @@
 #include <linux/page_counter.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
+#include <linux/types.h>
 #include <linux/wait.h>
 
 #include "memcg_wait.h"
 
 #define MEMCG_WAIT_QUEUE_BITS	6
+#define MEMCG_WAIT_NR_QUEUES	(1 << MEMCG_WAIT_QUEUE_BITS)
+/* How many tasks are woken before interrupts are let in. */
+#define MEMCG_WAIT_WAKE_MAX	32
 
 /* Tasks that sleep, or are about to, because of any cgroup. */
 atomic_t memcg_wait_nr = ATOMIC_INIT(0);
 
-static wait_queue_head_t memcg_wait_queues[1 << MEMCG_WAIT_QUEUE_BITS];
+static wait_queue_head_t memcg_wait_queues[MEMCG_WAIT_NR_QUEUES];
+/* The queues that have yet to be woken. */
+static DECLARE_BITMAP(memcg_wait_due, MEMCG_WAIT_NR_QUEUES);
+
+static unsigned int memcg_wait_index(const unsigned long *limit)
+{
+	return hash_ptr(limit, MEMCG_WAIT_QUEUE_BITS);
+}
 
 /**
- * memcg_wait_queue - find the queue of a level
- * @level: the cgroup
+ * memcg_wait_queue - find the queue of a limit
+ * @limit: memory.high or memory.max of a cgroup
  *
- * Return: the queue, which other levels may have as well.
+ * Return: the queue, which other limits may have as well.
  */
-wait_queue_head_t *memcg_wait_queue(struct mem_cgroup *level)
+wait_queue_head_t *memcg_wait_queue(const unsigned long *limit)
 {
-	return &memcg_wait_queues[hash_ptr(level, MEMCG_WAIT_QUEUE_BITS)];
+	return &memcg_wait_queues[memcg_wait_index(limit)];
 }
 
 /**
@@ -79,24 +93,20 @@ void memcg_wait_init(struct memcg_waiter *waiter, wait_queue_func_t func,
 	waiter->nr_pages = nr_pages;
 }
 
-/*
- * How many tasks the room below a limit can serve, if the first one needs
- * @nr_pages and each of the others charges a batch.
- */
-static int memcg_wait_nr_served(unsigned long usage, unsigned long limit,
-				unsigned long nr_pages)
+/* How many pages may be charged below the limit; less than 0 above it. */
+static long memcg_wait_room(const struct memcg_waiter *waiter)
 {
-	if (usage > limit || limit - usage < nr_pages)
-		return 0;
-	return min_t(unsigned long,
-		     (limit - usage - nr_pages) / MEMCG_CHARGE_BATCH + 1,
-		     INT_MAX);
+	return READ_ONCE(*waiter->limit) -
+	       page_counter_read(&waiter->level->memory);
 }
 
-static int memcg_wait_room(const struct memcg_waiter *waiter)
+/* Takes what a task needs from @room; it charges a batch if there is one. */
+static bool memcg_wait_take(long *room, unsigned long nr_pages)
 {
-	return memcg_wait_nr_served(page_counter_read(&waiter->level->memory),
-				    READ_ONCE(*waiter->limit), waiter->nr_pages);
+	if (*room < (long)nr_pages)
+		return false;
+	*room -= max_t(long, nr_pages, MEMCG_CHARGE_BATCH);
+	return true;
 }
 
 /**
@@ -107,7 +117,7 @@ static int memcg_wait_room(const struct memcg_waiter *waiter)
  */
 bool memcg_wait_is_over(const struct memcg_waiter *waiter)
 {
-	return memcg_wait_room(waiter);
+	return memcg_wait_room(waiter) >= (long)waiter->nr_pages;
 }
 
 /*
@@ -139,9 +149,9 @@ static bool memcg_wait_spend(struct memcg_wait_event *event,
 {
 	if (event->limit != waiter->limit) {
 		event->limit = waiter->limit;
-		event->nr_left = memcg_wait_room(waiter);
+		event->room = memcg_wait_room(waiter);
 	}
-	return event->nr_left && event->nr_left--;
+	return memcg_wait_take(&event->room, waiter->nr_pages);
 }
 
 /**
@@ -159,26 +169,40 @@ int memcg_wait_wake_function(wait_queue_entry_t *wait, unsigned int mode,
 {
 	struct memcg_waiter *waiter =
 		container_of(wait, struct memcg_waiter, wait);
-	const struct memcg_wait_event *cause = event;
+	struct memcg_wait_event *cause = event;
 
-	if (cause->written || cause->freed)
+	if (cause->written || cause->freed ||
+	    !memcg_wait_spend(cause, waiter) ||
+	    !autoremove_wake_function(wait, mode, sync, NULL))
 		return 0;
-	return memcg_wait_spend(event, waiter) &&
-	       autoremove_wake_function(wait, mode, sync, NULL);
+	cause->nr_woken++;
+	return 1;
 }
 
-static void memcg_wait_wake_queues(struct irq_work *work)
+/* Returns whether there may be more tasks to wake. */
+static bool memcg_wait_wake_queue(wait_queue_head_t *queue)
 {
 	struct memcg_wait_event event = {};
-	int i;
 
-	for (i = 0; i < ARRAY_SIZE(memcg_wait_queues); i++) {
-		event.limit = NULL;
-		/* The uncharge before this was a full barrier. */
-		if (waitqueue_active(&memcg_wait_queues[i]))
-			__wake_up(&memcg_wait_queues[i], TASK_NORMAL, INT_MAX,
-				  &event);
-	}
+	__wake_up(queue, TASK_NORMAL, MEMCG_WAIT_WAKE_MAX, &event);
+	return event.nr_woken >= MEMCG_WAIT_WAKE_MAX;
+}
+
+/* The uncharge before this was a full barrier, and so is the bit that is taken. */
+static void memcg_wait_wake_queues(struct irq_work *work)
+{
+	bool again = false;
+	unsigned int i;
+
+	for (i = 0; i < MEMCG_WAIT_NR_QUEUES; i++)
+		if (test_bit(i, memcg_wait_due) &&
+		    test_and_clear_bit(i, memcg_wait_due) &&
+		    memcg_wait_wake_queue(&memcg_wait_queues[i])) {
+			set_bit(i, memcg_wait_due);
+			again = true;
+		}
+	if (again)
+		irq_work_queue(work);
 }
 
 /* One for each CPU: on PREEMPT_RT, that of a CPU which goes down may get stuck. */
@@ -195,26 +219,38 @@ static bool memcg_wait_below(unsigned long usage, unsigned long limit)
 	return limit != PAGE_COUNTER_MAX && usage <= limit;
 }
 
-/* May a task sleep because of @level, and may it have no reason to? */
-static bool memcg_wait_may_be_over(struct mem_cgroup *level)
+/*
+ * Notes that the queue of @limit is to be woken, if a task may sleep because of it
+ * without a reason.
+ */
+static bool memcg_wait_note(const unsigned long *limit, unsigned long usage)
+{
+	/* The uncharge was a full barrier. */
+	if (!memcg_wait_below(usage, READ_ONCE(*limit)) ||
+	    !waitqueue_active(memcg_wait_queue(limit)))
+		return false;
+	set_bit(memcg_wait_index(limit), memcg_wait_due);
+	return true;
+}
+
+static bool memcg_wait_note_level(struct mem_cgroup *level)
 {
 	unsigned long usage = page_counter_read(&level->memory);
+	bool high = memcg_wait_note(&level->memory.high, usage);
 
-	return memcg_wait_below(usage, READ_ONCE(level->memory.high)) ||
-	       memcg_wait_below(usage + 1, READ_ONCE(level->memory.max));
+	return memcg_wait_note(&level->memory.max, usage) || high;
 }
 
 /* See memcg_wait_wake(). */
 void __memcg_wait_wake(struct mem_cgroup *memcg)
 {
+	bool due = false;
+
 	for (; memcg && !mem_cgroup_is_root(memcg);
 	     memcg = parent_mem_cgroup(memcg))
-		/* So was this one. */
-		if (waitqueue_active(memcg_wait_queue(memcg)) &&
-		    memcg_wait_may_be_over(memcg)) {
-			memcg_wait_wake_soon();
-			return;
-		}
+		due |= memcg_wait_note_level(memcg);
+	if (due)
+		memcg_wait_wake_soon();
 }
 
 /**
@@ -224,10 +260,16 @@ void __memcg_wait_wake(struct mem_cgroup *memcg)
  */
 void memcg_wait_changed(void)
 {
+	unsigned int i;
+
 	/* Pairs with the one of a task that has put itself on a queue. */
 	smp_mb();
-	if (atomic_read(&memcg_wait_nr))
-		memcg_wait_wake_soon();
+	if (!atomic_read(&memcg_wait_nr))
+		return;
+	for (i = 0; i < MEMCG_WAIT_NR_QUEUES; i++)
+		if (waitqueue_active(&memcg_wait_queues[i]))
+			set_bit(i, memcg_wait_due);
+	memcg_wait_wake_soon();
 }
 
 static int __init memcg_wait_queues_init(void)

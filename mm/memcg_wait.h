@@ -27,20 +27,22 @@ struct memcg_waiter {
  *	both are %NULL, pages have been uncharged, or a limit has been raised
  * @nr_written: how many pages of @written no waiter has counted yet
  * @limit: the limit below which there is room
- * @nr_left: how many more waiters that room serves
+ * @room: how many pages it is for, without those that waiters have been woken for
+ * @nr_woken: how many waiters have been woken
  */
 struct memcg_wait_event {
 	struct mem_cgroup *written;
 	struct mem_cgroup *freed;
 	long nr_written;
 	const unsigned long *limit;
-	int nr_left;
+	long room;
+	int nr_woken;
 };
 
 void memcg_wait_init(struct memcg_waiter *waiter, wait_queue_func_t func,
 		     struct mem_cgroup *level, const unsigned long *limit,
 		     unsigned long nr_pages);
-wait_queue_head_t *memcg_wait_queue(struct mem_cgroup *level);
+wait_queue_head_t *memcg_wait_queue(const unsigned long *limit);
 bool memcg_wait_is_over(const struct memcg_waiter *waiter);
 bool memcg_wait_is_needed(const struct task_struct *task);
 int memcg_wait_wake_function(wait_queue_entry_t *wait, unsigned int mode,

@@ -7,31 +7,44 @@
  */
 #include <kunit/test.h>
 
+/* How many tasks that need @nr_pages each are served. */
+static int memcg_wait_test_served(long room, unsigned long nr_pages)
+{
+	int nr = 0;
+
+	while (memcg_wait_take(&room, nr_pages))
+		nr++;
+	return nr;
+}
+
 /* One for each batch, and the first for less than one. */
 static void memcg_wait_test_nr_served(struct kunit *test)
 {
-	const unsigned long batch = MEMCG_CHARGE_BATCH;
+	const long batch = MEMCG_CHARGE_BATCH;
 
-	KUNIT_EXPECT_EQ(test, memcg_wait_nr_served(101, 100, 0), 0);
-	KUNIT_EXPECT_EQ(test, memcg_wait_nr_served(100, 100, 0), 1);
-	KUNIT_EXPECT_EQ(test, memcg_wait_nr_served(0, batch - 1, 0), 1);
-	KUNIT_EXPECT_EQ(test, memcg_wait_nr_served(0, batch, 0), 2);
-	KUNIT_EXPECT_EQ(test, memcg_wait_nr_served(7, 7 + 10 * batch, 0), 11);
-	KUNIT_EXPECT_LE(test, memcg_wait_nr_served(0, ULONG_MAX, 0), INT_MAX);
-	KUNIT_EXPECT_GT(test, memcg_wait_nr_served(0, ULONG_MAX, 0), 1000000);
+	KUNIT_EXPECT_EQ(test, memcg_wait_test_served(-1, 0), 0);
+	KUNIT_EXPECT_EQ(test, memcg_wait_test_served(0, 0), 1);
+	KUNIT_EXPECT_EQ(test, memcg_wait_test_served(batch - 1, 0), 1);
+	KUNIT_EXPECT_EQ(test, memcg_wait_test_served(batch, 0), 2);
+	KUNIT_EXPECT_EQ(test, memcg_wait_test_served(10 * batch, 0), 11);
+	KUNIT_EXPECT_EQ(test, memcg_wait_test_served(4 * batch, 2 * batch), 2);
 }
 
-/* Less room than the first task needs serves none. */
+/* Less room than a task needs does not serve it, but others. */
 static void memcg_wait_test_needed(struct kunit *test)
 {
-	const unsigned long batch = MEMCG_CHARGE_BATCH;
+	const long batch = MEMCG_CHARGE_BATCH;
+	long room = 100;
 
-	KUNIT_EXPECT_EQ(test, memcg_wait_nr_served(100, 100, 1), 0);
-	KUNIT_EXPECT_EQ(test, memcg_wait_nr_served(99, 100, 1), 1);
-	KUNIT_EXPECT_EQ(test, memcg_wait_nr_served(93, 100, 8), 0);
-	KUNIT_EXPECT_EQ(test, memcg_wait_nr_served(92, 100, 8), 1);
-	KUNIT_EXPECT_EQ(test, memcg_wait_nr_served(0, batch + 7, 8), 1);
-	KUNIT_EXPECT_EQ(test, memcg_wait_nr_served(0, batch + 8, 8), 2);
+	KUNIT_EXPECT_EQ(test, memcg_wait_test_served(0, 1), 0);
+	KUNIT_EXPECT_EQ(test, memcg_wait_test_served(1, 1), 1);
+	KUNIT_EXPECT_EQ(test, memcg_wait_test_served(7, 8), 0);
+	KUNIT_EXPECT_EQ(test, memcg_wait_test_served(8, 8), 1);
+	KUNIT_EXPECT_EQ(test, memcg_wait_test_served(batch + 7, 8), 1);
+	KUNIT_EXPECT_EQ(test, memcg_wait_test_served(batch + 8, 8), 2);
+
+	KUNIT_EXPECT_FALSE(test, memcg_wait_take(&room, 101));
+	KUNIT_EXPECT_TRUE(test, memcg_wait_take(&room, 1));
 }
 
 static struct mem_cgroup *memcg_wait_test_memcg(struct kunit *test,
@@ -60,9 +73,16 @@ static void memcg_wait_test_spend(struct kunit *test)
 	struct memcg_waiter above = {
 		.level = memcg, .limit = &memcg->memory.max, .nr_pages = 1,
 	};
+	struct memcg_waiter large = {
+		.level = memcg, .limit = &memcg->memory.high, .nr_pages = 512,
+	};
 	struct memcg_wait_event event = {};
 
+	KUNIT_EXPECT_FALSE(test, memcg_wait_is_over(&large));
+	KUNIT_EXPECT_FALSE(test, memcg_wait_is_over(&above));
+	KUNIT_EXPECT_TRUE(test, memcg_wait_is_over(&below));
 	KUNIT_EXPECT_FALSE(test, memcg_wait_spend(&event, &above));
+	KUNIT_EXPECT_FALSE(test, memcg_wait_spend(&event, &large));
 	KUNIT_EXPECT_TRUE(test, memcg_wait_spend(&event, &below));
 	KUNIT_EXPECT_TRUE(test, memcg_wait_spend(&event, &below));
 	KUNIT_EXPECT_FALSE(test, memcg_wait_spend(&event, &below));
@@ -71,21 +91,32 @@ static void memcg_wait_test_spend(struct kunit *test)
 }
 
 /* An uncharge need not wake tasks of a level that has no room, or no limit. */
-static void memcg_wait_test_may_be_over(struct kunit *test)
+static void memcg_wait_test_below(struct kunit *test)
 {
-	const unsigned long none = PAGE_COUNTER_MAX;
-	struct mem_cgroup *memcg = memcg_wait_test_memcg(test, 5, none, none);
+	KUNIT_EXPECT_FALSE(test, memcg_wait_below(5, PAGE_COUNTER_MAX));
+	KUNIT_EXPECT_FALSE(test, memcg_wait_below(5, 4));
+	KUNIT_EXPECT_TRUE(test, memcg_wait_below(5, 5));
+}
 
-	KUNIT_EXPECT_FALSE(test, memcg_wait_may_be_over(memcg));
-	memcg->memory.high = 4;
-	KUNIT_EXPECT_FALSE(test, memcg_wait_may_be_over(memcg));
+/* Nor one of a level at which tasks sleep because of another limit. */
+static void memcg_wait_test_note(struct kunit *test)
+{
+	struct mem_cgroup *memcg = memcg_wait_test_memcg(test, 5, 4, 9);
+	const unsigned long *high = &memcg->memory.high;
+	bool exceeded, met;
+	struct memcg_waiter waiter;
+
+	memcg_wait_init(&waiter, memcg_wait_wake_function, memcg, high, 0);
+	add_wait_queue_exclusive(memcg_wait_queue(high), &waiter.wait);
+	exceeded = memcg_wait_note_level(memcg);
 	memcg->memory.high = 5;
-	KUNIT_EXPECT_TRUE(test, memcg_wait_may_be_over(memcg));
-	memcg->memory.high = none;
-	memcg->memory.max = 5;
-	KUNIT_EXPECT_FALSE(test, memcg_wait_may_be_over(memcg));
-	memcg->memory.max = 6;
-	KUNIT_EXPECT_TRUE(test, memcg_wait_may_be_over(memcg));
+	met = memcg_wait_note_level(memcg);
+	finish_wait(memcg_wait_queue(high), &waiter.wait);
+	KUNIT_EXPECT_FALSE(test, exceeded);
+	KUNIT_EXPECT_TRUE(test, met);
+	KUNIT_EXPECT_TRUE(test, test_and_clear_bit(memcg_wait_index(high),
+						   memcg_wait_due));
+	KUNIT_EXPECT_FALSE(test, memcg_wait_note_level(memcg));
 }
 
 /* Which tasks may sleep until others make progress. */
@@ -107,7 +138,8 @@ static struct kunit_case memcg_wait_cases[] = {
 	KUNIT_CASE(memcg_wait_test_nr_served),
 	KUNIT_CASE(memcg_wait_test_needed),
 	KUNIT_CASE(memcg_wait_test_spend),
-	KUNIT_CASE(memcg_wait_test_may_be_over),
+	KUNIT_CASE(memcg_wait_test_below),
+	KUNIT_CASE(memcg_wait_test_note),
 	KUNIT_CASE(memcg_wait_test_flags),
 	{}
 };
