@@ -61,7 +61,7 @@
 
 /* How long all sleeps of a charge take at most, in jiffies. */
 #define MEMCG_MAX_TIMEOUT	(2 * HZ)
-#define MEMCG_MAX_TIMEOUT_NOFS	DIV_ROUND_UP(HZ, 10)
+#define MEMCG_MAX_TIMEOUT_SHORT	DIV_ROUND_UP(HZ, 10)
 /* After how many of them a task counts again the pages that it can wait for. */
 #define MEMCG_MAX_SLICE		DIV_ROUND_UP(HZ, 10)
 /* How many pages a charge waits for, if it does not need more. */
@@ -89,7 +89,9 @@ struct memcg_max_waiter {
  * pages that are waited for may belong to a file system whose server is a
  * process in the same cgroup. So
  *
- * - all sleeps have a bound, 2 s, or 100 ms without __GFP_FS;
+ * - all sleeps have a bound, 2 s, or 100 ms without __GFP_FS, and for kernel
+ *   memory: that is charged under locks of the whole machine too, such as
+ *   cgroup_mutex, with which mkdir charges the parent of the new cgroup;
  * - a task in a transaction, or in a scope of memalloc_nofs_save() or
  *   memalloc_noio_save(), or with PR_SET_IO_FLUSHER, as a server of FUSE should
  *   have it, does not sleep, and neither does a kernel thread;
@@ -112,8 +114,8 @@ static long memcg_max_timeout(gfp_t gfp_mask, long slept)
 	long timeout = 0;
 
 	if ((gfp_mask & __GFP_DIRECT_RECLAIM) && (gfp_mask & __GFP_IO))
-		timeout = gfp_mask & __GFP_FS ? MEMCG_MAX_TIMEOUT :
-						MEMCG_MAX_TIMEOUT_NOFS;
+		timeout = (gfp_mask & (__GFP_FS | __GFP_ACCOUNT)) == __GFP_FS ?
+			  MEMCG_MAX_TIMEOUT : MEMCG_MAX_TIMEOUT_SHORT;
 	return max(timeout - slept, 0L);
 }
 

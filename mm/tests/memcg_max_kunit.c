@@ -17,9 +17,11 @@ static void memcg_max_test_timeout(struct kunit *test)
 	/* A sleep may take longer than was asked for. */
 	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL, full + 5), 0);
 	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS, 0),
-			MEMCG_MAX_TIMEOUT_NOFS);
+			MEMCG_MAX_TIMEOUT_SHORT);
 	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS,
-						MEMCG_MAX_TIMEOUT_NOFS), 0);
+						MEMCG_MAX_TIMEOUT_SHORT), 0);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL_ACCOUNT, 0),
+			MEMCG_MAX_TIMEOUT_SHORT);
 	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOIO, 0), 0);
 	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOWAIT, 0), 0);
 	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_ATOMIC, 0), 0);
