@@ -10,7 +10,7 @@
  *
  * So a charge for which reclaim has freed nothing sleeps until the cgroup at
  * the limit, with its descendants, has had a batch of pages written. It wakes
- * the flushers first if fewer pages are under writeback. Then it makes the next
+ * the flushers once if fewer pages are under writeback. Then it makes the next
  * of its 16 attempts: their number is as without. A charge sleeps for 2 s at
  * most in all, so that a disk that does not write gets it to the OOM killer
  * after all. An example: memory.max=24M, 6000 pages dirty, a disk of 20 MB/s. A
@@ -75,10 +75,12 @@ atomic_t memcg_max_nr_waiters = ATOMIC_INIT(0);
  * @waiter: its entry
  * @needed: the pages of the level that have yet to be written; changed under the
  *	queue's lock
+ * @flushed: the flushers have been woken for it
  */
 struct memcg_max_waiter {
 	struct memcg_waiter waiter;
 	long needed;
+	bool flushed;
 };
 
 /*
@@ -193,6 +195,20 @@ static void memcg_max_need(struct memcg_max_waiter *waiter, long needed)
 }
 
 /*
+ * The flushers are those of the whole machine, and write all that is dirty then. So
+ * they are woken once for each sleep, and not for each slice of it.
+ */
+static bool memcg_max_must_flush(struct memcg_max_waiter *waiter,
+				 unsigned long dirty, unsigned long writeback,
+				 long needed)
+{
+	if (waiter->flushed || !dirty || writeback >= needed)
+		return false;
+	waiter->flushed = true;
+	return true;
+}
+
+/*
  * Counts the pages that @waiter can wait for, and has them written. The task is on
  * its queue, so that pages count that are written from now on. Returns false if
  * there are none.
@@ -209,7 +225,7 @@ static bool memcg_max_prepare(struct memcg_max_waiter *waiter, long timeout)
 	needed = memcg_max_needed(dirty + writeback, waiter->waiter.nr_pages);
 	if (!needed)
 		return false;
-	if (dirty && writeback < needed)
+	if (memcg_max_must_flush(waiter, dirty, writeback, needed))
 		wakeup_flusher_threads(WB_REASON_VMSCAN);
 	memcg_max_need(waiter, needed);
 	trace_memcg_max_sleep(cgroup_id(level->css.cgroup), dirty, writeback,

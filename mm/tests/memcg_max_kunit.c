@@ -42,6 +42,17 @@ static void memcg_max_test_needed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcg_max_needed(10, batch + 1), 5);
 }
 
+/* Only if too little is under writeback already, and once. */
+static void memcg_max_test_flush(struct kunit *test)
+{
+	struct memcg_max_waiter waiter = {};
+
+	KUNIT_EXPECT_FALSE(test, memcg_max_must_flush(&waiter, 0, 5, 32));
+	KUNIT_EXPECT_FALSE(test, memcg_max_must_flush(&waiter, 100, 32, 32));
+	KUNIT_EXPECT_TRUE(test, memcg_max_must_flush(&waiter, 1, 31, 32));
+	KUNIT_EXPECT_FALSE(test, memcg_max_must_flush(&waiter, 1, 31, 32));
+}
+
 /* Folios of any size, before and after the pages suffice. */
 static void memcg_max_test_count(struct kunit *test)
 {
@@ -97,6 +108,7 @@ static void memcg_max_test_wake(struct kunit *test)
 static struct kunit_case memcg_max_cases[] = {
 	KUNIT_CASE(memcg_max_test_timeout),
 	KUNIT_CASE(memcg_max_test_needed),
+	KUNIT_CASE(memcg_max_test_flush),
 	KUNIT_CASE(memcg_max_test_count),
 	KUNIT_CASE(memcg_max_test_wake),
 	{}
