@@ -26,7 +26,8 @@
  *
  * Pages wake the first waiter that they suffice for, in the order in which the
  * tasks came; those that it does not need count for the next. So there is one
- * wake-up for each batch. A waiter whose pages are not written, because they
+ * wake-up for each batch, or less: a waiter that is killed, or whose time is over,
+ * keeps the pages that it has counted. A waiter whose pages are not written, because they
  * were truncated, or because those before it took the last ones, counts the
  * rest every 100 ms. So does one whose wake-up was lost: the end of writeback
  * has no barrier between the two steps above, which every page would pay for.

@@ -11,9 +11,10 @@
  *
  * So a kill marks the level for which it was made. As long as it is marked,
  * charges at that level have no other task killed, and sleep on a queue of
- * mm/memcg_wait.c until there is room. The mark goes when a victim of the level
- * or below has no memory left, by exit_mmap() or by the OOM reaper, and all
- * sleepers are woken: if there is still no room, the next kill is due at once.
+ * mm/memcg_wait.c until there is room, or the mark ends. The mark goes when a
+ * victim of the level or below has no memory left, by exit_mmap() or by the OOM
+ * reaper, and all sleepers are woken: if there is still no room, they make the
+ * rest of their attempts, and have the next task killed.
  *
  *	charges at the level			victim
  *
@@ -34,8 +35,8 @@
  *	victim is chosen.
  *
  *	A sleeper that is chosen itself, or shares the victim's memory, is woken
- *	by its fatal signal. A task that dies does not sleep, and gets its
- *	memory as before, from beyond the limit: see the end of
+ *	by its fatal signal. A task that dies does not sleep, and its charge
+ *	fails as before, unless it must not fail: see the end of
  *	try_charge_memcg().
  *
  *	The victim does not need anything of the OOM killer, and oom_lock is not
@@ -43,7 +44,10 @@
  *
  * The mark is a hint: one for each slot of a hash. If two levels share a slot,
  * the later kill's mark stays, and the other level's tasks do as without; those
- * that sleep already may do so until its own mark would have ended.
+ * that sleep already may do so until its own mark would have ended. Nor does
+ * it name the victim. Where several die at a level or below, the first one without
+ * memory takes the mark away, and the next kill may come before the others have
+ * freed theirs, as without the mark.
  */
 
 #include <linux/atomic.h>

@@ -20,9 +20,14 @@
  *	(full barrier)			if (memcg_wait_nr && room)
  *	if (no room) sleep			have the queue woken
  *
- * One of the two sees the other's write, so no wake-up is lost. Where no task
- * sleeps, an uncharge costs a load. Kernel memory may be freed under any
- * lock of the scheduler, or in an NMI, so an irq_work does the waking.
+ * One of the two sees the other's write, so an uncharge loses no wake-up. Where
+ * no task sleeps, it costs a load. Kernel memory may be freed under any lock of
+ * the scheduler, or in an NMI, so an irq_work does the waking.
+ *
+ * A charge that fails at an ancestor takes back the pages that it has added at
+ * the levels below, and wakes no task. A task that finds no room there within
+ * these few instructions sleeps until the next uncharge, or its timeout. To wake
+ * it would cost each attempt of each charge at a limit an interrupt.
  *
  * Each sleep has a timeout: no task depends on another one's wake-up for ever.
  *
