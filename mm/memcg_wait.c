@@ -51,7 +51,7 @@
 #include "memcg_wait.h"
 
 #define MEMCG_WAIT_QUEUE_BITS	6
-#define MEMCG_WAIT_NR_QUEUES	(1 << MEMCG_WAIT_QUEUE_BITS)
+#define MEMCG_WAIT_NR_QUEUES	BIT(MEMCG_WAIT_QUEUE_BITS)
 /* How many tasks are woken before interrupts are let in. */
 #define MEMCG_WAIT_WAKE_MAX	32
 
@@ -230,9 +230,10 @@ static bool memcg_wait_below(unsigned long usage, unsigned long limit)
  */
 static bool memcg_wait_note(const unsigned long *limit, unsigned long usage)
 {
+	if (!memcg_wait_below(usage, READ_ONCE(*limit)))
+		return false;
 	/* The uncharge was a full barrier. */
-	if (!memcg_wait_below(usage, READ_ONCE(*limit)) ||
-	    !waitqueue_active(memcg_wait_queue(limit)))
+	if (!waitqueue_active(memcg_wait_queue(limit)))
 		return false;
 	set_bit(memcg_wait_index(limit), memcg_wait_due);
 	return true;
@@ -272,6 +273,7 @@ void memcg_wait_changed(void)
 	if (!atomic_read(&memcg_wait_nr))
 		return;
 	for (i = 0; i < MEMCG_WAIT_NR_QUEUES; i++)
+		/* See above. */
 		if (waitqueue_active(&memcg_wait_queues[i]))
 			set_bit(i, memcg_wait_due);
 	memcg_wait_wake_soon();
