@@ -17,8 +17,9 @@ from . import lock, packages, process, scratch
 from .layout import Layout
 from .report import Failure, progress, working
 
-FORMAT = "$(SITE)|$(ORIGIN)|$(LABEL)|$(COMPONENT)|$(CREATED_BY)|$(SOURCESENTRY)"
+FORMAT = "$(SITE)|$(ORIGIN)|$(LABEL)|$(COMPONENT)|$(CREATED_BY)|$(SOURCESENTRY)|$(RELEASE)"
 DEBIAN = ["Debian", "Debian", "main", "Packages"]
+SECURITY = ["Debian", "Debian-Security", "main", "Packages"]
 SIGNED_BY = re.compile(r"^Signed-By:[ \t]*(.*(?:\n[ \t].*)*)", re.M | re.I)
 SIGNED_BY_OPTION = re.compile(r"^deb\s+\[[^\]]*\bsigned-by=([^\s\]]+)")
 # Apt's own words for a suite that the archive does not have (any more).
@@ -67,6 +68,15 @@ class Mirror:
     signed_by: str
 
 
+@dataclass(frozen=True)
+class _Target:
+    """A package list of apt; the entry is the source, as `file:number`."""
+
+    site: str
+    entry: str
+    suite: str
+
+
 def kept(package: str, layout: Layout) -> Unpacked | None:
     """The record of an earlier obtain()."""
     place = _place(package, layout)
@@ -90,14 +100,17 @@ def mirror() -> Mirror:
     """The Debian archive of the machine's own package lists."""
     if not packages.locate("apt-get"):
         raise Failure("this machine has no apt-get")
-    rows = _targets()
-    if not rows:
-        packages.refresh()
-        rows = _targets()
-    if not rows:
-        raise Failure("apt's configuration on this machine names no Debian archive")
-    site, entry = rows[0]
-    return Mirror(site, signed_by(entry))
+    row = _targets()[0]
+    return Mirror(row.site, signed_by(row.entry))
+
+
+def own_sources() -> str:
+    """The machine's own sources of Debian, updates and security too, in deb822 form."""
+    if not packages.locate("apt-get"):
+        raise Failure("this machine has no apt-get")
+    return "\n".join(
+        _stanza(Mirror(row.site, signed_by(row.entry)), row.suite) for row in _targets()
+    )
 
 
 def signed_by(entry: str) -> str:
@@ -125,10 +138,40 @@ def _uncommented(paragraph: str) -> Iterator[str]:
     return (line for line in paragraph.splitlines() if not line.startswith("#"))
 
 
-def _targets() -> list[tuple[str, str]]:
+def _targets() -> list[_Target]:
+    """Debian's own package lists of this machine; the archive itself is before security."""
+    found = _read_targets()
+    if not found:
+        packages.refresh()
+        found = _read_targets()
+    if not found:
+        raise Failure("apt's configuration on this machine names no Debian archive")
+    return found
+
+
+def _read_targets() -> list[_Target]:
     shown = process.output(["apt-get", "indextargets", "--format", FORMAT])
     rows = [line.split("|") for line in shown.splitlines()]
-    return [(row[0], row[5]) for row in rows if len(row) == 6 and row[1:5] == DEBIAN]
+    return [
+        _Target(row[0], row[5], row[6])
+        for label in (DEBIAN, SECURITY)
+        for row in rows
+        if len(row) == 7 and row[1:5] == label
+    ]
+
+
+def _stanza(origin: Mirror, suite: str) -> str:
+    fields = {
+        "Types": "deb",
+        "URIs": origin.site,
+        "Suites": suite,
+        "Components": "main",
+        "Targets": "Packages",
+        "Languages": "none",
+    }
+    if origin.signed_by:
+        fields["Signed-By"] = origin.signed_by
+    return "".join(f"{key}: {value}\n" for key, value in fields.items())
 
 
 def _fetch(wanted: Wanted, layout: Layout) -> None:
@@ -173,18 +216,7 @@ class _Apt:
         self._place = place / "apt"
         for name in ("state/lists/partial", "cache/archives/partial", "packages"):
             (self._place / name).mkdir(parents=True)
-        fields = {
-            "Types": "deb",
-            "URIs": origin.site,
-            "Suites": wanted.suite,
-            "Components": "main",
-            "Targets": "Packages",
-            "Languages": "none",
-        }
-        if origin.signed_by:
-            fields["Signed-By"] = origin.signed_by
-        lines = "".join(f"{key}: {value}\n" for key, value in fields.items())
-        (self._place / "later.sources").write_text(lines)
+        (self._place / "later.sources").write_text(_stanza(origin, wanted.suite))
 
     def download(self) -> Path:
         """The package's file; apt has checked the suite's signature and the file's hash."""

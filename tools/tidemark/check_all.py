@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import kernel, parts
+from . import debian, kernel, parts
 from .layout import REPOSITORY
 from .report import Failure, elapsed, working
 
@@ -49,6 +49,8 @@ STEPS = (
             "ARGS": f"--only test_watermark_wait --seconds {PRESSURE_SECONDS}",
         },
     ),
+    Step("debian", "test", {"FLAVOUR": debian.FLAVOUR}),
+    Step("debian-unpatched", "test", {"FLAVOUR": debian.FLAVOUR, "PRISTINE": "1"}),
     Step("fuzz", "test", {"ARGS": f"--only test_memcg_knobs --writes {FUZZ_WRITES}"}),
 )
 

@@ -96,7 +96,7 @@ def slow_machine(
 
 
 def log(guest: vm.Machine) -> Path:
-    return guest.initramfs.with_name("console.log")
+    return guest.place / "console.log"
 
 
 def selftests(layout: Layout = REPOSITORY) -> list[re.Match[str]]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Takes the last results of `make run`, `make bench` and `make outside-tests` into bases/<base>.
+"""Takes the last results of `make run`, `make bench` and `make outside-tests` into bases/<base>,
+with the screen of the monitor in the last `make test FLAVOUR=debian`.
 
 From there they go into results.md, and for the default base into the README and its picture, and
 into the commit messages that tell them. The cover letter gets them when it is made.
@@ -9,7 +10,7 @@ import argparse
 from pathlib import Path
 
 from . import base as bases
-from . import packages, run, scratch
+from . import packages, run, scratch, screen
 from .layout import REPOSITORY, Layout
 from .measure import headline, markdown, page, readme
 from .measure import results as benchmarks
@@ -45,6 +46,9 @@ def take(name: str, layout: Layout) -> list[Path]:
         for path in headline.quoting(layout):
             texts[path] = headline.rewritten(path.read_text(), scenario)
         texts[headline.picture(name, layout)] = page.draw([scenario.chart])[0]
+    if screen.path(name, layout).exists():
+        shown = layout.bases / name / "memcg_dirty_top.svg"
+        texts[shown] = screen.path(name, layout).read_text()
     if kept:
         benchmarks.store(benchmarks.committed(name, layout), kept)
     if scenario:

@@ -3,7 +3,7 @@
 
 import argparse
 
-from . import guest, kernel, vm
+from . import debian, guest, kernel, vm
 from .report import progress
 
 FLAVOUR = kernel.LEAN
@@ -14,7 +14,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    base, image = guest.built(args)
-    machine = guest.machine(args, image, base, "shell", ("loglevel=5",))
+    if args.flavour == debian.FLAVOUR:
+        machine = debian.machine(args, debian.built(args), "shell", ("loglevel=5",))
+    else:
+        base, image = guest.built(args)
+        machine = guest.machine(args, image, base, "shell", ("loglevel=5",))
     progress("booting; press Ctrl-A X to leave")
     return vm.attach(machine)

@@ -3,6 +3,8 @@
 
 A second boot is for cgroup v1: with the memory controller there, v2 has none. It has four
 nodes, for the suite that is about nodes.
+
+FLAVOUR=debian boots Debian instead, and runs the recipes of the documentation in it.
 """
 
 import argparse
@@ -12,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from . import base as bases
-from . import console, guest, kcsan, kernel, ktap, lockdep, overlay, vm
+from . import console, debian, guest, kcsan, kernel, ktap, lockdep, overlay, screen, vm
 from .kernel import Image
 from .layout import REPOSITORY
-from .report import Failure, failure, working
+from .report import Failure, failure, progress, working
 
 TIMEOUT_SECONDS = 1500
 DEBUG_TIMEOUT_SECONDS = 7200
@@ -29,7 +31,9 @@ NODES: dict[str, tuple[str, ...]] = {"test": (), "v1": ("numa=fake=4",)}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     vm.add_arguments(parser)
     parser.add_argument(
-        "--only", default="", help="only these kselftests (test_x or test_x.case), with commas"
+        "--only",
+        default="",
+        help="only these kselftests (test_x or test_x.case) or recipes, with commas",
     )
     parser.add_argument("--writes", type=int, default=0, help="values that test_memcg_knobs writes")
     parser.add_argument(
@@ -41,6 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
+    if args.flavour == debian.FLAVOUR:
+        return _summary(_recipes(args))
     if args.pristine:
         raise Failure("PRISTINE=1: the unpatched kernel has no patches to test")
     known = lockdep.parse(bases.read_recipe(args.base).lockdep)
@@ -53,6 +59,21 @@ def main(args: argparse.Namespace) -> int:
         machine = guest.machine(args, image, base, mode, parameters)
         cases += _boot(machine, image, known, timeout)
     return _summary(cases)
+
+
+def _recipes(args: argparse.Namespace) -> list[ktap.Case]:
+    """The unpatched kernel has recipes of its own: how the others fail there."""
+    if args.writes or args.seconds:
+        raise Failure("--writes and --seconds are for kselftests; FLAVOUR=debian runs recipes")
+    image = debian.built(args)
+    machine = debian.machine(args, image, "debian", debian.words(args.pristine, args.only))
+    cases = _boot(machine, image, (), DEBUG_TIMEOUT_SECONDS)
+    if shown := screen.captured(vm.results_path(guest.log(machine)).read_text().splitlines()):
+        picture = screen.path(args.base, REPOSITORY)
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        picture.write_text(screen.svg(shown))
+        progress(f"the guest's terminal is in {REPOSITORY.relative(picture)}")
+    return cases
 
 
 def environment(writes: int, seconds: int) -> tuple[str, ...]:

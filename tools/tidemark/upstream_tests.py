@@ -68,7 +68,7 @@ def main(args: argparse.Namespace) -> int:
 
     first = guest.machine(args, images[0], base, "upstream", ("kunit.enable=0",), add)
     machines = {"base": first, "patched": replace(first, kernel=images[1].path)}
-    built = sorted(first.initramfs.with_name("root").glob("upstream/*/*"))
+    built = sorted((first.place / "root").glob("upstream/*/*"))
     rows = _rounds(machines, [f"{path.parent.name}/{path.name}" for path in built])
     print("\n".join(table(rows)))
     worse = [row for row in rows if row.is_worse]

@@ -32,6 +32,7 @@ TCG_CPU = "max,-la57"
 TSC = "tsc=reliable"
 # On a busy host, ticks may also come too late for the kernel's check of the timer: it panics.
 TIMER = "no_timer_check"
+ROOT = "root=/dev/vda rw"
 # SeaBIOS makes no table of more CPUs. qboot does, but the kernel needs PCI_MSI to use disks then.
 SEABIOS_CPUS = 16
 
@@ -43,24 +44,27 @@ class Disk:
     """A raw image, throttled to bytes_per_second unless that is 0.
 
     A served one is the socket of an NBD server, which gets the guest's flushes too.
+    What a guest writes to a temporary disk is lost at its end.
     """
 
     path: Path
     bytes_per_second: int = 0
     read_only: bool = False
     served: bool = False
+    temporary: bool = False
 
 
 @dataclass(frozen=True)
 class Machine:
     """The parameters of a boot. The mode names a script in the guest's /tidemark.
 
+    Without an initramfs, the first disk has the root file system.
     With icount the guest's clock counts its instructions, and not the host's time. With threads
     each emulated CPU has one of its own; only a kernel without static keys survives that.
     """
 
     kernel: Path
-    initramfs: Path
+    initramfs: Path | None
     mode: str
     disks: Sequence[Disk] = ()
     parameters: Sequence[str] = ()
@@ -69,6 +73,11 @@ class Machine:
     kvm: bool = False
     icount: bool = False
     threads: bool = False
+
+    @property
+    def place(self) -> Path:
+        """The directory of the files that were made for this machine."""
+        return (self.initramfs or self.disks[-1].path).parent
 
 
 @dataclass(frozen=True)
@@ -93,9 +102,12 @@ def command(machine: Machine, *io: str) -> list[str]:
     # SeaBIOS lists one CPU of each socket in the table for kernels without ACPI.
     argv += ["-smp", f"{machine.cpus},sockets={machine.cpus}", "-m", str(machine.memory_mib)]
     argv += ["-bios", "qboot.rom"] if machine.cpus > SEABIOS_CPUS else []
-    argv += ["-kernel", str(machine.kernel), "-initrd", str(machine.initramfs)]
+    argv += ["-kernel", str(machine.kernel)]
+    argv += ["-initrd", str(machine.initramfs)] if machine.initramfs else []
     words = ["console=ttyS0", "panic=-1", f"tidemark.mode={machine.mode}"]
     words += [f"tidemark.cpus={machine.cpus}", *machine.parameters]
+    if not machine.initramfs:
+        words.append(ROOT)
     if machine.icount or not machine.kvm:
         words.append(TSC)
     if not machine.icount and not machine.kvm:
@@ -117,7 +129,7 @@ def run(
 
     Give up after the timeout, or without a line for too long.
     """
-    results = log.with_suffix(".results")
+    results = results_path(log)
     results.write_bytes(b"")
     argv = command(machine, "-serial", f"file:{log}", "-serial", f"file:{results}")
     qemu = subprocess.Popen(
@@ -140,6 +152,10 @@ def run(
     if not lines and complaint:
         raise Failure("QEMU failed", complaint.splitlines())
     return _outcome(lines, log)
+
+
+def results_path(log: Path) -> Path:
+    return log.with_suffix(".results")
 
 
 def abandon() -> None:
@@ -185,6 +201,8 @@ def _drive(number: int, disk: Disk) -> list[str]:
     drive = f"if=none,id=disk{number},file={file},format=raw,cache={cache}"
     if disk.read_only:
         drive += ",readonly=on"
+    if disk.temporary:
+        drive += ",snapshot=on"
     if disk.bytes_per_second:
         drive += f",throttling.bps-total={disk.bytes_per_second}"
     device = f"virtio-blk-pci,drive=disk{number},num-queues=1,queue-size=128"

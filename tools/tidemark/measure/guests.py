@@ -142,7 +142,7 @@ def _measure(
             source=source,
             turn=_turn(),
         )
-        place = machine.initramfs.parent
+        place = machine.place
     outcome = vm.run(machine, place / boot.log, TIMEOUT_SECONDS, lambda _: None)
     console.require_quiet(outcome)
     if outcome.status:

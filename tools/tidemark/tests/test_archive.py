@@ -15,10 +15,10 @@ from . import fake
 SUITE = "later-backports"
 RECIPE = "package = linux-fake\ntarball = usr/src/x.tar.xz\nsuite = later-backports\nchecked = 1\n"
 TARGETS = """\
-https://mirror/security|Debian|Debian-Security|main|Packages|/etc/apt/sources.list:4
-https://other/apt|Docker|Docker CE|stable|Packages|/etc/apt/sources.list:5
-https://mirror/debian|Debian|Debian|main|DEP-11|/etc/apt/sources.list:1
-https://mirror/debian|Debian|Debian|main|Packages|/etc/apt/sources.list:1
+https://mirror/security|Debian|Debian-Security|main|Packages|/etc/apt/sources.list:4|stable-security
+https://other/apt|Docker|Docker CE|stable|Packages|/etc/apt/sources.list:5|stable
+https://mirror/debian|Debian|Debian|main|DEP-11|/etc/apt/sources.list:1|stable
+https://mirror/debian|Debian|Debian|main|Packages|/etc/apt/sources.list:1|stable
 """
 
 
@@ -168,6 +168,16 @@ class MirrorTest(fake.Case):
         ):
             self.assertEqual(archive.mirror(), archive.Mirror("https://mirror/debian", "/k"))
         asked.assert_called_once_with("/etc/apt/sources.list:1")
+
+    def test_own_sources(self) -> None:
+        with (
+            mock.patch.object(process, "output", return_value=TARGETS),
+            mock.patch.object(archive, "signed_by", return_value="/k"),
+        ):
+            main, security = archive.own_sources().split("\n\n")
+        self.assertIn("URIs: https://mirror/debian\nSuites: stable\nComponents: main\n", main)
+        self.assertIn("URIs: https://mirror/security\nSuites: stable-security\n", security)
+        self.assertIn("\nSigned-By: /k", main)
 
     def test_empty_lists_are_filled_once(self) -> None:
         with (
