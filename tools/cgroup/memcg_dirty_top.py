@@ -6,11 +6,15 @@ It reads the files of cgroupfs and nothing else, and shows an unprivileged user 
 cgroups that the user can read.  The columns:
 
   DIRTY  WRITEB   pages of the cgroup and its descendants, in bytes
-  LIMIT  FROM     the limit in force, and the cgroup that it is set on
+  LIMIT           the limit that binds, in bytes
   USED            the part of that limit that is in use, by all below it
-  FLOOR           the effective memory.dirty_min
+  FLOOR           the effective memory.dirty_min, in bytes
   PAUSE/S  MS/S   pauses of writers for a limit, and the time that they took
   WRITE/S         bytes written, from io.stat; needs the io controller
+  CGROUP          after it, the cgroup that the limit is set on, if another
+
+On a terminal, a cgroup is red while its writers are paused, and yellow if three
+quarters of its limit are in use.  Sizes are in units of 1024.
 
 The files are described in Documentation/admin-guide/cgroup-v2.rst.
 """
@@ -234,22 +238,28 @@ def colour(row: Row) -> str:
 
 def label(row: Row, tree: bool) -> str:
     """In the tree, the last component, indented; the limit's origin if that is elsewhere."""
-    text = row.cgroup
+    text, origin = row.cgroup, row.limit_from
     if tree and text != "/":
         depth = text.count("/") - 1
         text = "  " * depth + text.rsplit("/", 1)[1]
-    if row.limit_from and row.limit_from != row.cgroup:
-        text += f"  (limit of {row.limit_from})"
+    if origin and origin != row.cgroup:
+        text += f"  (limit of {origin.rsplit('/', 1)[1] if tree else origin})"
     return text
 
 
-def table(rows: list[Row], tree: bool, colours: bool) -> Iterator[str]:
-    head = " ".join(f"{title:>{width}}" for title, width, _ in COLUMNS) + "  CGROUP"
-    yield BOLD + head + PLAIN if colours else head
+def table(rows: list[Row], tree: bool, colours: bool, width: int | None = None) -> Iterator[str]:
+    """Lines of at most that width; None for any."""
+    head = " ".join(f"{title:>{wide}}" for title, wide, _ in COLUMNS) + "  CGROUP"
+    yield painted(head[:width], BOLD if colours else "")
     for line in rows:
-        text = " ".join(f"{show(line):>{width}}" for _, width, show in COLUMNS)
+        text = " ".join(f"{show(line):>{wide}}" for _, wide, show in COLUMNS)
+        whole = f"{text}  {label(line, tree)}"[:width]
         start = colour(line) if colours else ""
-        yield start + text + (PLAIN if start else "") + "  " + label(line, tree)
+        yield painted(whole[: len(text)], start) + whole[len(text) :]
+
+
+def painted(text: str, start: str) -> str:
+    return start + text + PLAIN if start else text
 
 
 def levels(cgroup: Path, root: Path) -> Iterator[Path]:
@@ -264,17 +274,17 @@ def settings(cgroup: Path) -> str:
     return ", ".join(f"{file} {value}" for file, value in pairs if value not in (None, "max"))
 
 
-def why_paused(counters: Sample, total: int, pauses: float) -> str:
+def why_paused(held: Sample, total: int, pauses: float) -> str:
     """The state of the writers, by the counts of the cgroup with the limit."""
-    limit = counters.limit or 0
-    background = counters.background_limit
+    limit = held.limit or 0
+    background = held.background_limit
     start = (limit + (limit // 2 if background is None else background)) // 2
     if total < start:
         return f"Writers pass freely: pauses begin at {size(start)}."
     if not pauses:
         return f"Above {size(start)} writers may be paused; none was while this watched."
     return (
-        f"Above {size(start)} writers sleep in balance_dirty_pages(), for as long as it takes\n"
+        f"Above {size(start)} writers sleep in __memcg_dirty_sleep(), for as long as it takes\n"
         f"to keep them at the speed of the disk."
     )
 
@@ -310,7 +320,7 @@ def explain_limit(cgroup: Path, root: Path, counters: Sample, line: Row) -> Iter
         f"The limit of {line.limit_from} binds: {size(total)} of {size(counters.limit)} "
         f"are in use ({line.used_percent or 0:.0f} %), {size(held.writeback)} under writeback."
     )
-    yield why_paused(counters, total, line.pauses or 0)
+    yield why_paused(held, total, line.pauses or 0)
     if held.writeback > held.dirty:
         yield "Most of it is on its way to the disk: writers wait for the disk, or for io.max."
 
@@ -323,16 +333,21 @@ def collect_one(cgroup: Path) -> Sample:
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="dirty pages and dirty limits of cgroups")
+    about, columns = __doc__.split("\n\n", 1)
+    parser = argparse.ArgumentParser(
+        description=about,
+        epilog=columns,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     add = parser.add_argument
     add("--cgroup", metavar="PATH", default="/", help="show this one and all below it")
     add("--explain", metavar="PATH", help="say which limit binds a cgroup, and why it waits")
     add("--sort", choices=SORT_KEYS, help="a list in that order, instead of the tree")
-    add("--all", action="store_true", help="also cgroups with nothing dirty and no limit")
+    add("--all", action="store_true", help="also cgroups with nothing dirty and no limit of their own")
     add("--interval", type=seconds, default=1.0, metavar="SECONDS", help="1 by default")
     add("--once", action="store_true", help="print one table and end")
     add("--json", action="store_true", help="one JSON array for each interval")
-    add("--mount", type=Path, metavar="PATH", help="the hierarchy, if not the mounted one")
+    add("--mount", type=Path, metavar="PATH", help="mount point of the cgroup hierarchy, if it is not found")
     return parser.parse_args(argv)
 
 
@@ -352,7 +367,9 @@ def find(root: Path, path: str) -> Path:
 
 
 def interesting(line: Row) -> bool:
-    return bool(line.dirty or line.writeback or line.limit is not None or line.effective_min)
+    """Has it anything dirty, or a setting of its own?"""
+    limited = line.limit_from == line.cgroup
+    return bool(line.dirty or line.writeback or limited or line.effective_min)
 
 
 def choose(options: argparse.Namespace, rows: list[Row]) -> list[Row]:
@@ -368,10 +385,11 @@ def show(options: argparse.Namespace, rows: list[Row]) -> None:
     if options.json:
         print(json.dumps([asdict(line) for line in rows]), flush=True)
         return
-    lines = list(table(rows, not options.sort, terminal))
-    if live:
+    screen = os.get_terminal_size() if live else None
+    lines = list(table(rows, not options.sort, terminal, screen.columns if screen else None))
+    if screen:
         print(CLEAR, end="")
-        lines = lines[: max(os.get_terminal_size().lines - 1, 2)]
+        lines = lines[: max(screen.lines - 1, 2)]
     print("\n".join(lines), flush=True)
 
 

@@ -59,4 +59,5 @@ def _spans(line: str) -> Iterator[str]:
             bold = code == "1" or (bold and code not in ("", "0", "22"))
             colour = COLOURS.get(code, "" if code in ("", "0", "39") else colour)
         style = (' font-weight="bold"' if bold else "") + (f' fill="{colour}"' if colour else "")
-        yield f"<tspan{style}>{escape(text)}</tspan>" if style else escape(text)
+        if text:
+            yield f"<tspan{style}>{escape(text)}</tspan>" if style else escape(text)

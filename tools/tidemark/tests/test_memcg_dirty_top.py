@@ -114,8 +114,28 @@ class MemcgDirtyTopTest(fake.Case):
         lines = self.run_script("--once").stdout.splitlines()
         self.assertEqual(len(lines), 3)
         self.assertEqual(lines[1].split(), "24.0M 12.0M 40.0M 90% 0 0 0 - system".split())
-        self.assertTrue(lines[2].endswith("    backup  (limit of /system)"), lines[2])
+        self.assertTrue(lines[2].endswith("    backup  (limit of system)"), lines[2])
         self.assertNotIn("\033", lines[0])
+
+    def test_lines_fit_the_terminal(self) -> None:
+        self.service()
+        now = top.collect(self.root)
+        rows = [top.row(cgroup, self.root, now, now) for cgroup in now]
+        for width in (30, 66, 70, 200):
+            lines = list(top.table(rows, True, False, width))
+            self.assertEqual(len(lines), 3)
+            self.assertLessEqual(max(map(len, lines)), width)
+            self.assertTrue(lines[0].startswith("  DIRTY"))
+        self.assertTrue(lines[2].endswith("(limit of system)"), lines[2])
+
+    def test_a_background_limit_below_does_not_move_the_pauses(self) -> None:
+        """The kernel pauses writers by the thresholds of the level that binds."""
+        limit = {"limit": 100 * MIB}
+        self.cgroup("system", dirty=80 * MIB, background_limit=50 * MIB, **limit)
+        levels = {"limit_levels_up": 1, "background_limit": 10 * MIB}
+        self.cgroup("system/backup", dirty=80 * MIB, **levels, **limit)
+        text = self.run_script("--explain", "/system/backup").stdout
+        self.assertIn("Above 75.0M", text)
 
     def test_explain_names_the_limit_and_the_reason(self) -> None:
         self.service()

@@ -144,9 +144,10 @@ def run(command: Command) -> str:
     """Return the problem, or nothing."""
     argv = ["sh", "-c", command.line]
     if command.as_user:
-        # Only a unit is in the subtree that the user's systemd may change.
+        # Only a unit is in the subtree that the user's systemd may change. What the command
+        # leaves behind, such as conmon, lives on.
         unit = ["systemd-run", "--user", "--pipe", "--wait", "--quiet", "--collect"]
-        unit.append(f"--working-directory=/home/{USER}")
+        unit += [f"--working-directory=/home/{USER}", "--property=KillMode=process"]
         runtime = f"XDG_RUNTIME_DIR=/run/user/{USER_ID}"
         argv = ["runuser", "-u", USER, "--", "env", runtime, *unit, *argv]
     try:
