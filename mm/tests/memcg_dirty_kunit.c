@@ -178,11 +178,10 @@ static void memcg_dirty_test_near(struct kunit *test)
 /* A writer that was let pass counts with a folio like its last, if that is large. */
 static void memcg_dirty_test_pass(struct kunit *test)
 {
-	struct mem_cgroup *parent = memcg_dirty_test_memcg(test);
 	struct mem_cgroup *memcg = memcg_dirty_test_memcg(test);
 	struct memcg_dirty *dirty = &memcg->dirty;
 
-	memcg->css.parent = &parent->css;
+	memcg->css.parent = &root_mem_cgroup->css;
 	dirty->limited = true;
 	dirty->writers[0] = 3;
 	/* The sum must not halve meanwhile. */
