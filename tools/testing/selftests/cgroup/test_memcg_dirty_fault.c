@@ -107,10 +107,10 @@ static int write_again(const char *cgroup, void *arg)
 /* Counts pages: few are let past a limit that another disk's pages use up. */
 static int write_pages(const char *cgroup, void *arg)
 {
+	int fd __free(fd) = -1;
 	long at, size = sysconf(_SC_PAGESIZE);
 	const struct writer *writer = arg;
 	static char buf[CHUNK];
-	int fd __free(fd) = -1;
 
 	fd = open(writer->file, O_WRONLY);
 	for (at = 0; at < FILE_BYTES; at += size) {
