@@ -44,6 +44,7 @@
 #include <linux/bitops.h>
 #include <linux/jiffies.h>
 #include <linux/jump_label.h>
+#include <linux/math.h>
 #include <linux/math64.h>
 #include <linux/memcontrol.h>
 #include <linux/minmax.h>
@@ -337,7 +338,8 @@ static unsigned int memcg_dirty_nr_writers(const struct memcg_dirty *dirty)
 
 /*
  * The most pages that have been let pass and are not dirty yet, out of
- * @nr_passed. Each writer has at most one folio in flight, of @largest pages.
+ * @nr_passed. Each writer has at most one folio in flight, of @largest pages. A
+ * part of such a folio is that of one which was let pass long ago, and landed.
  * Writers share bits: if half of the bits are set, there may be a few times as
  * many writers.
  */
@@ -347,7 +349,8 @@ static unsigned long memcg_dirty_bound(unsigned long nr_passed,
 {
 	if (nr_writers >= BITS_PER_LONG / 2)
 		nr_writers *= nr_writers / 8;
-	return min(nr_passed, (unsigned long)nr_writers * largest);
+	return min(rounddown(nr_passed, largest),
+		   (unsigned long)nr_writers * largest);
 }
 
 /**

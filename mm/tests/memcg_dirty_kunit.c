@@ -194,13 +194,14 @@ static void memcg_dirty_test_pass(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcg_dirty_expected(memcg), 0UL);
 	dirty->largest[0] = 16;
 	KUNIT_EXPECT_EQ(test, memcg_dirty_expected(memcg), 4UL);
-	memcg_dirty_pass(memcg, 2);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_expected(memcg), 6UL);
-	atomic_long_set(&dirty->passed.sum, 0);
+	memcg_dirty_pass(memcg, 8);
 	KUNIT_EXPECT_EQ(test, memcg_dirty_expected(memcg), 4UL);
+	memcg_dirty_pass(memcg, 9);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_expected(memcg), 20UL);
 	memcg_dirty_pledge(memcg, -4);
 	KUNIT_EXPECT_EQ(test, memcg_dirty_bound(90, 2, 16), 32UL);
-	KUNIT_EXPECT_EQ(test, memcg_dirty_bound(9, 2, 16), 9UL);
+	/* Half a folio: it was let pass before this period, and is dirty by now. */
+	KUNIT_EXPECT_EQ(test, memcg_dirty_bound(8, 2, 16), 0UL);
 	KUNIT_EXPECT_EQ(test, memcg_dirty_bound(9, BITS_PER_LONG / 2, 1), 9UL);
 	KUNIT_EXPECT_LE(test, memcg_dirty_bound(9000, BITS_PER_LONG, 1), 1000UL);
 }
