@@ -141,11 +141,15 @@ static bool memcg_wait_needs_flags(unsigned int flags)
  * memcg_wait_is_needed - check if others may depend on a task
  * @task: the current task
  *
+ * A task that charges on behalf of another cgroup does so for many: mkdir charges
+ * the parent of the new cgroup, with cgroup_mutex held.
+ *
  * Return: true if it should not sleep until others make progress.
  */
 bool memcg_wait_is_needed(const struct task_struct *task)
 {
-	return task->journal_info || memcg_wait_needs_flags(task->flags);
+	return task->journal_info || task->active_memcg ||
+	       memcg_wait_needs_flags(task->flags);
 }
 
 /* May @waiter go on, with the room that the tasks before it have left? */
