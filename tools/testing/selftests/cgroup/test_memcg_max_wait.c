@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tests for writers whose cgroup is at memory.max while its pages wait for a
- * slow disk: they are not killed, and no single write takes long. Nor does mkdir
- * below such a cgroup.
+ * slow disk: they are not killed, and no single write takes long.
  */
 #define _GNU_SOURCE
 
@@ -15,7 +14,6 @@
 #include "memcg_test_util.h"
 
 #define MAX		"24M"
-#define MAX_BYTES	MB(24L)
 #define DISK_MB		20	/* per second */
 #define WRITTEN_BYTES	MB(80L)
 #define NR_WRITERS	4	/* where there are many */
@@ -27,10 +25,6 @@
 #define KILL_MS		20000
 #define DIRTY_BYTES	MB(4L)
 #define HOG_BYTES	MB(48L)
-/* How much of memory.max is left before mkdir, and how long that may take. */
-#define LEFT_BYTES	(MB(1L) / 4)
-#define NR_CHILDREN	64
-#define MKDIR_MS	1000
 
 /**
  * struct writer - a task that writes, in memory that it shares with the test
@@ -216,78 +210,6 @@ static int test_stuck(const char *root)
 	return passed(good);
 }
 
-static bool is_full(const char *cgroup)
-{
-	return cg_read_long(cgroup, "memory.current") >= MAX_BYTES - LEFT_BYTES;
-}
-
-/* Takes memory until the parent of its cgroup, @arg, is almost at memory.max. */
-static int fill(const char *cgroup, void *arg)
-{
-	char *memory = map_memory(MAX_BYTES);
-
-	for (; !is_full(arg); memory += CHUNK)
-		touch_memory(memory, CHUNK);
-	return pause();
-}
-
-/* Fills @parent with dirty pages and memory of a child's tasks, @pids. */
-static bool fill_parent(char *parent, const char *child, pid_t *pids)
-{
-	int i;
-
-	pids[0] = cg_run_nowait(child, dirty_pages, NULL);
-	sleep_ms(2000);
-	pids[1] = cg_run_nowait(child, fill, parent);
-	for (i = 0; i < 100 && !is_full(parent); i++)
-		sleep_ms(100);
-	return is_full(parent);
-}
-
-/* Makes cgroups until there is no memory for one; how long does the slowest take? */
-static long slowest_mkdir(const char *parent)
-{
-	char *children[NR_CHILDREN] = {};
-	char name[16];
-	long worst = 0, start;
-	int i;
-
-	for (i = 0; i < NR_CHILDREN && !oom_kills(parent); i++) {
-		snprintf(name, sizeof(name), "child%d", i);
-		start = now_ms();
-		children[i] = create_cgroup(parent, name);
-		if (now_ms() - start > worst)
-			worst = now_ms() - start;
-	}
-	ksft_print_msg("%d cgroups, %ld OOM kills, slowest mkdir %ld ms\n", i,
-		       oom_kills(parent), worst);
-	for (i = 0; i < NR_CHILDREN; i++)
-		destroy_cgroup(children[i]);
-	return oom_kills(parent) ? worst : -1;
-}
-
-/*
- * mkdir charges the parent of the new cgroup, with cgroup_mutex held. That parent
- * is full of pages for a disk that does not write.
- */
-static int test_mkdir(const char *root)
-{
-	char *parent __free(cgroup) = create_io_parent(root, "max_parent");
-	char *child __free(cgroup) = create_cgroup(parent, "tasks");
-	pid_t pids[2] = { -1, -1 };
-	long worst = -1;
-
-	if (child && !cg_write(parent, "memory.max", MAX) &&
-	    !cg_write(parent, "memory.swap.max", "0") &&
-	    !limit_disk(child, STUCK_BPS) && fill_parent(parent, child, pids))
-		worst = slowest_mkdir(parent);
-	slow_down(child, 1000);
-	stop_task(pids[0]);
-	stop_task(pids[1]);
-	remove_files();
-	return passed(worst >= 0 && worst <= MKDIR_MS);
-}
-
 static int test_writer_other_lru(const char *root)
 {
 	return on_other_lru(root, test_writer);
@@ -311,7 +233,6 @@ static const struct memcg_test tests[] = {
 	T(test_foreign),
 	T(test_foreign_other_lru),
 	T(test_stuck),
-	T(test_mkdir),
 };
 
 static void setup(const char *root)
