@@ -89,7 +89,9 @@ def environment() -> dict[str, str]:
 
 def run(step: Step, common: Mapping[str, str], root: Path, place: Path) -> str:
     """Run a step; its failure does not prevent the next ones from running."""
-    variables = [f"{name}={value}" for name, value in {**common, **step.variables}.items()]
+    # make passes its own ARGS on in the environment.
+    given = {"ARGS": "", **common, **step.variables}
+    variables = [f"{name}={value}" for name, value in given.items()]
     log = place / f"{step.name}.log"
     start = time.monotonic()
     with working(f"{step.name} (see {REPOSITORY.relative(log)})"), log.open("wb") as sink:
