@@ -26,11 +26,12 @@
  *
  * Pages wake the first waiter that they suffice for, in the order in which the
  * tasks came; those that it does not need count for the next. So there is one
- * wake-up for each batch, or less: a waiter that is killed, or whose time is over,
- * keeps the pages that it has counted. A waiter whose pages are not written, because they
- * were truncated, or because those before it took the last ones, counts the
- * rest every 100 ms. So does one whose wake-up was lost: the end of writeback
- * has no barrier between the two steps above, which every page would pay for.
+ * wake-up for each batch, or less: a waiter that is killed, or whose time is
+ * over, keeps the pages that it has counted. A waiter whose pages are not
+ * written, because they were truncated, or because those before it took the
+ * last ones, counts the rest every 100 ms. So does one whose wake-up was lost:
+ * the end of writeback has no barrier between the two steps above, which every
+ * page would pay for.
  *
  * Room below memory.max, by an uncharge or a higher limit, ends the sleep as
  * well: see mm/memcg_wait.c. On cgroup v1, reclaim itself waits for folios
@@ -93,8 +94,9 @@ struct memcg_max_waiter {
  * process in the same cgroup. So
  *
  * - all sleeps have a bound, 2 s, or 100 ms without __GFP_FS, and for kernel
- *   memory: that is charged under locks of the whole machine too, such as
- *   cgroup_mutex, with which mkdir charges the parent of the new cgroup;
+ *   memory, which is charged under locks of the whole machine too;
+ * - a task that charges on behalf of another cgroup does not sleep: mkdir charges
+ *   the parent of the new cgroup, with cgroup_mutex held;
  * - a task in a transaction, or in a scope of memalloc_nofs_save() or
  *   memalloc_noio_save(), or with PR_SET_IO_FLUSHER, as a server of FUSE should
  *   have it, does not sleep, and neither does a kernel thread;

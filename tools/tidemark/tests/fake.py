@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """A repository and a kernel that are just large enough to be patched, configured and "built"."""
 
+import importlib.util
 import json
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
+from types import ModuleType
 
 from tidemark import base, report
 from tidemark.layout import Layout
@@ -77,6 +80,17 @@ def diff(path: str, *hunks: str) -> str:
 def message(*overlay: str) -> str:
     named = "".join(f"Overlay: {path}\n" for path in overlay)
     return f"mm: x\n\nWhy.\n{named and chr(10)}{named}"
+
+
+def load_program(path: Path) -> ModuleType:
+    """Import a program that is on no search path, as a module of its name."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def write_kernel(top: Path, makefile: str = MAKEFILE) -> None:

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """tools/cgroup/memcg_dirty_top.py on a directory that looks like a cgroup hierarchy."""
 
-import importlib.util
 import json
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from tidemark.layout import REPOSITORY
@@ -16,18 +14,7 @@ from . import fake
 SCRIPT = REPOSITORY.root / "tools/cgroup/memcg_dirty_top.py"
 MIB = 1 << 20
 
-
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location(SCRIPT.stem, SCRIPT)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[SCRIPT.stem] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-top = load()
+top = fake.load_program(SCRIPT)
 
 
 class MemcgDirtyTopTest(fake.Case):

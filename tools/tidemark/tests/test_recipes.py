@@ -2,11 +2,8 @@
 """The recipes that guest/debian/recipes.py finds in a page, and how it runs them."""
 
 import contextlib
-import importlib.util
 import io
-import sys
 import textwrap
-from types import ModuleType
 from unittest import mock
 
 from tidemark import debian
@@ -16,18 +13,7 @@ from . import fake
 
 SCRIPT = debian.HERE / "recipes.py"
 
-
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location(SCRIPT.stem, SCRIPT)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[SCRIPT.stem] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-recipes = load()
+recipes = fake.load_program(SCRIPT)
 PAGE = """\
 Title
 =====
