@@ -134,6 +134,17 @@ static void memcg_wait_test_flags(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, memcg_wait_needs_flags(PF_EXITING));
 }
 
+/* mkdir charges the parent of the new cgroup, with cgroup_mutex held. */
+static void memcg_wait_test_remote(struct kunit *test)
+{
+	struct task_struct *task = kunit_kzalloc(test, sizeof(*task), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, task);
+	KUNIT_EXPECT_FALSE(test, memcg_wait_is_needed(task));
+	task->active_memcg = root_mem_cgroup;
+	KUNIT_EXPECT_TRUE(test, memcg_wait_is_needed(task));
+}
+
 static struct kunit_case memcg_wait_cases[] = {
 	KUNIT_CASE(memcg_wait_test_nr_served),
 	KUNIT_CASE(memcg_wait_test_needed),
@@ -141,6 +152,7 @@ static struct kunit_case memcg_wait_cases[] = {
 	KUNIT_CASE(memcg_wait_test_below),
 	KUNIT_CASE(memcg_wait_test_note),
 	KUNIT_CASE(memcg_wait_test_flags),
+	KUNIT_CASE(memcg_wait_test_remote),
 	{}
 };
 

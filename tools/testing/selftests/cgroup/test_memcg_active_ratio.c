@@ -671,16 +671,13 @@ static bool is_within(long pages, long reference)
 	return pages <= reference + reference / 2 + ANON_NOISE;
 }
 
-/* The reference varies as well, so it is measured again with each try. */
-static bool raise_reference(const char *root, struct anon_reclaim *found,
-			    struct anon_reclaim *reference)
+/* The reference varies as well, so each further try is compared with a new one. */
+static bool measure_reference(const char *root, struct anon_reclaim *found,
+			      struct anon_reclaim *reference)
 {
 	if (!measure_anon_reclaim(root, "default", found))
 		return false;
-	if (found->scanned > reference->scanned)
-		reference->scanned = found->scanned;
-	if (found->swapped > reference->swapped)
-		reference->swapped = found->swapped;
+	*reference = *found;
 	return true;
 }
 
@@ -695,7 +692,7 @@ static bool reclaims_like(const char *root, char *ratio,
 		    is_within(found->scanned, reference->scanned) &&
 		    is_within(found->swapped, reference->swapped))
 			return true;
-		if (!raise_reference(root, found, reference))
+		if (!measure_reference(root, found, reference))
 			return false;
 	}
 	return false;
@@ -708,7 +705,7 @@ static int compare_anon_reclaim(const char *root, struct anon_reclaim *found)
 	struct anon_reclaim reference = {};
 	int i, ret = KSFT_PASS;
 
-	if (!raise_reference(root, found, &reference) || !reference.scanned)
+	if (!measure_reference(root, found, &reference) || !reference.scanned)
 		return KSFT_FAIL;
 	for (i = 0; i < ARRAY_SIZE(ratios); i++)
 		if (!reclaims_like(root, ratios[i], found, &reference))

@@ -509,7 +509,7 @@ static bool keeps_part(const char *file, const char *second)
 {
 	long written = file_size(file), other_written = file_size(second);
 
-	sleep_ms(2 * SETTLE_MS);
+	sleep_ms(4 * SETTLE_MS);
 	written = file_size(file) - written;
 	other_written = file_size(second) - other_written;
 	ksft_print_msg("%ld KiB with a limit, %ld KiB without\n", written >> 10,
@@ -519,7 +519,7 @@ static bool keeps_part(const char *file, const char *second)
 
 /*
  * Beside a writer without a limit, which fills the disk's queue, a limited one
- * keeps its part of the disk. It may lose it for a while if the machine is busy.
+ * keeps its part of the disk. On a busy machine, it may lose it for seconds.
  */
 static int test_crowded_queue(const char *root)
 {
@@ -534,8 +534,7 @@ static int test_crowded_queue(const char *root)
 	pid = cg_run_nowait(cgroup, do_writes, &limited);
 	other_pid = cg_run_nowait(other, do_writes, &unlimited);
 	sleep_ms(2 * SETTLE_MS);
-	return passed(keeps_part(file, second) || keeps_part(file, second) ||
-		      keeps_part(file, second));
+	return passed(keeps_part(file, second));
 }
 
 static const struct memcg_test tests[] = {
