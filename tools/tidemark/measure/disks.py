@@ -22,6 +22,12 @@ def _waiting(disks: int, lru: str) -> Setting:
     return _setting(f"{disks} disks, {lru}", disks, 50, *words)
 
 
+# Where no page is reclaimed: the rate that reclaim has to come near.
+def _ample(disks: int) -> Setting:
+    words = (f"bench.mib={TOTAL_MIB // disks}", "bench.phases=wdr", "bench.lru=1")
+    return _setting(f"{disks} disks, 2 GiB", disks, 50, *words, memory_mib=2048)
+
+
 # The case in which writers lose more pages to each other than readers do.
 def _writers(lru: str) -> Setting:
     words = ("bench.mib=32", "bench.phases=w", f"bench.lru={LRUS[lru]}")
@@ -31,13 +37,14 @@ def _writers(lru: str) -> Setting:
 WAITING = Benchmark(
     name="waiting",
     title="parallel sequential writers and readers, one a disk, 256 MiB of memory (2010)",
-    about="8 and 16 disks of 50 MB/s; stalls in direct reclaim, waits, pages reclaimed",
+    about="8 and 16 disks of 50 MB/s, also with 2 GiB; stalls in direct reclaim, pages reclaimed",
     minutes=5,
+    boots=3,
     program="disks",
     variants=(BASE, WAITS),
     settings=(
-        *(_waiting(disks, "MGLRU") for disks in (8, 16)),
-        _waiting(16, "classic"),
+        *(_waiting(disks, lru) for lru in LRUS for disks in (8, 16)),
+        *(_ample(disks) for disks in (8, 16)),
         *(_writers(lru) for lru in LRUS),
     ),
     headline=r".*: (writers|readers, caches dropped)(, direct reclaim|, for memory)?",
