@@ -133,8 +133,9 @@ def new_root(place: Path, scripts: Iterable[str]) -> Path:
 def build_program(name: str, root: Path, libraries: Sequence[str] = ()) -> None:
     """Compile one of the guest's programs, named by its path below guest/."""
     target = root / "tidemark" / Path(name).name
-    command = ["gcc", "-O2", "-Wall", "-Wextra", "-static", "-o", target, HERE / f"{name}.c"]
-    process.output([*command, *(f"-l{library}" for library in (*libraries, "m"))])
+    argv: list[str | Path] = ["gcc", "-O2", "-Wall", "-Wextra", "-static", "-o", target]
+    argv += [HERE / f"{name}.c", *(f"-l{library}" for library in (*libraries, "m"))]
+    process.output(argv)
 
 
 def _initramfs(place: Path, source: Path, layout: Layout, add: Callable[[Path], None]) -> Path:
