@@ -5,7 +5,8 @@
  * try_charge_memcg() calls memcg_max_wait() between its attempts, when reclaim
  * has freed nothing; the task may hold locks of a file system. It knows kernel
  * memory by __GFP_ACCOUNT. obj_cgroup_charge_pages() adds that, as allocations
- * from a cache with SLAB_ACCOUNT need not have it. The end of writeback calls
+ * from a cache with SLAB_ACCOUNT need not have it, and so do charges of socket
+ * memory, under the lock of the socket. The end of writeback calls
  * memcg_max_written() for each folio, from interrupts too.
  * linux/memcg_wait.h has the calls that end a wait because there is room.
  */
