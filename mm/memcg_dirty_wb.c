@@ -539,7 +539,8 @@ bool __memcg_dirty_may_pass(struct bdi_writeback *wb,
 	if (memcg_dirty_is_shared(wb))
 		return used <= state->thresh + state->thresh / 8 ||
 		       memcg_dirty_is_clean(wb);
-	return !wb_has_dirty_io(wb) && !wb_stat_sum(wb, WB_WRITEBACK);
+	/* It has dirty inodes all the time if these are only touched. */
+	return !wb_stat_sum(wb, WB_RECLAIMABLE) && !wb_stat_sum(wb, WB_WRITEBACK);
 }
 
 /* Writeback */
