@@ -50,6 +50,7 @@
 #include <linux/minmax.h>
 #include <linux/page_counter.h>
 #include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 
@@ -375,19 +376,28 @@ unsigned long memcg_dirty_expected(const struct mem_cgroup *memcg)
 	return nr + atomic_read(&dirty->pledged);
 }
 
-/* The size of the folio that was dirtied last on this CPU under a limit. */
-static DEFINE_PER_CPU(unsigned int, memcg_dirty_folio);
+/* The folio that was dirtied last on this CPU under a limit. */
+struct memcg_dirty_last {
+	const struct task_struct *task;		/* only compared */
+	unsigned int nr_pages;
+};
+
+static DEFINE_PER_CPU(struct memcg_dirty_last, memcg_dirty_last);
 
 /**
  * memcg_dirty_last_folio - the size of the folio that the task dirtied last
  *
- * A task that has been moved to another CPU since gets another task's.
- *
- * Return: its size in pages; an estimate.
+ * Return: its size in pages; 1 if another task was the last one on this CPU.
  */
 unsigned int memcg_dirty_last_folio(void)
 {
-	return this_cpu_read(memcg_dirty_folio);
+	unsigned int nr_pages = 1;
+
+	preempt_disable();
+	if (__this_cpu_read(memcg_dirty_last.task) == current)
+		nr_pages = __this_cpu_read(memcg_dirty_last.nr_pages);
+	preempt_enable();
+	return nr_pages;
 }
 
 /**
@@ -543,8 +553,10 @@ void memcg_dirty_fold_all(struct mem_cgroup *memcg)
 /* Tasks with large folios may exceed a limit that seems to be far away. */
 static void memcg_dirty_note_folio(struct memcg_dirty *dirty, long nr_pages)
 {
-	if (nr_pages > 0)
-		this_cpu_write(memcg_dirty_folio, nr_pages);
+	if (nr_pages > 0) {
+		this_cpu_write(memcg_dirty_last.task, current);
+		this_cpu_write(memcg_dirty_last.nr_pages, nr_pages);
+	}
 	if (nr_pages > (long)READ_ONCE(dirty->largest[0]))
 		WRITE_ONCE(dirty->largest[0], nr_pages);
 }
