@@ -157,7 +157,7 @@ static int memcg_max_wake_function(wait_queue_entry_t *wait, unsigned int mode,
 		return memcg_wait_wake_function(wait, mode, sync, event);
 	/* One that has all its pages is on its way already. */
 	if (event->written != waiter->waiter.level || !waiter->needed)
-		return 0;
+		return memcg_wait_pass(event);
 	event->nr_written = memcg_max_count(&waiter->needed, event->nr_written);
 	if (!waiter->needed)
 		autoremove_wake_function(wait, mode, sync, NULL);
@@ -199,13 +199,14 @@ static void memcg_max_need(struct memcg_max_waiter *waiter, long needed)
 
 /*
  * The flushers are those of the whole machine, and write all that is dirty then. So
- * they are woken once for each sleep, and not for each slice of it.
+ * they are woken once for each sleep, and not for each slice of it, as long as any
+ * page is under writeback. A request may be lost behind one that is about to end.
  */
 static bool memcg_max_must_flush(struct memcg_max_waiter *waiter,
 				 unsigned long dirty, unsigned long writeback,
 				 long needed)
 {
-	if (waiter->flushed || !dirty || writeback >= needed)
+	if (!dirty || writeback >= needed || (waiter->flushed && writeback))
 		return false;
 	waiter->flushed = true;
 	return true;

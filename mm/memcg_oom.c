@@ -131,20 +131,44 @@ static int memcg_oom_wake_function(wait_queue_entry_t *wait, unsigned int mode,
 		container_of(wait, struct memcg_waiter, wait);
 	struct memcg_wait_event *event = arg;
 
-	if (event->freed && event->freed == waiter->level)
-		return autoremove_wake_function(wait, mode, sync, NULL);
+	if (event->freed && event->freed == waiter->level) {
+		if (!autoremove_wake_function(wait, mode, sync, NULL))
+			return 0;
+		event->nr_woken++;
+		return 1;
+	}
 	return memcg_wait_wake_function(wait, mode, sync, event);
+}
+
+/* Sleepers do not come back: without the mark, none begins to sleep. */
+static void memcg_oom_wake(struct mem_cgroup *level)
+{
+	wait_queue_head_t *queue = memcg_wait_queue(&level->memory.max);
+	struct memcg_wait_event event = { .freed = level };
+
+	do {
+		event.nr_woken = 0;
+		__wake_up(queue, TASK_NORMAL, MEMCG_WAIT_WAKE_MAX, &event);
+	} while (event.nr_woken >= MEMCG_WAIT_WAKE_MAX);
 }
 
 static void memcg_oom_unmark(struct mem_cgroup *level)
 {
 	struct memcg_oom_mark *mark = memcg_oom_mark(level);
-	struct memcg_wait_event event = { .freed = level };
 
 	if (READ_ONCE(mark->level) != level ||
 	    cmpxchg(&mark->level, level, NULL) != level)
 		return;
-	__wake_up(memcg_wait_queue(&level->memory.max), TASK_NORMAL, INT_MAX, &event);
+	memcg_oom_wake(level);
+}
+
+/* A report of all tasks, on a slow console, may have taken longer than the mark. */
+static void memcg_oom_extend_mark(struct mem_cgroup *level)
+{
+	struct memcg_oom_mark *mark = memcg_oom_mark(level);
+
+	if (READ_ONCE(mark->level) == level)
+		WRITE_ONCE(mark->until, jiffies + MEMCG_OOM_TIMEOUT);
 }
 
 /**
@@ -162,7 +186,9 @@ bool memcg_oom_kill(struct oom_control *oc)
 
 	memcg_oom_set_mark(oc->memcg);
 	killed = out_of_memory(oc);
-	if (!killed)
+	if (killed)
+		memcg_oom_extend_mark(oc->memcg);
+	else
 		memcg_oom_unmark(oc->memcg);
 	return killed;
 }

@@ -44,6 +44,7 @@
 #include <linux/minmax.h>
 #include <linux/page_counter.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 #include <linux/wait.h>
@@ -52,8 +53,8 @@
 
 #define MEMCG_WAIT_QUEUE_BITS	6
 #define MEMCG_WAIT_NR_QUEUES	BIT(MEMCG_WAIT_QUEUE_BITS)
-/* How many tasks are woken before interrupts are let in. */
-#define MEMCG_WAIT_WAKE_MAX	32
+/* How many tasks an uncharge may pass over: the walk has interrupts off. */
+#define MEMCG_WAIT_PASS_MAX	1024
 
 /* Tasks that sleep, or are about to, because of any cgroup. */
 atomic_t memcg_wait_nr = ATOMIC_INIT(0);
@@ -105,7 +106,7 @@ static long memcg_wait_room(const struct memcg_waiter *waiter)
 	       page_counter_read(&waiter->level->memory);
 }
 
-/* Takes what a task needs from @room; it charges a batch if there is one. */
+/* Takes the pages that a task needs from @room; it charges a batch if there is one. */
 static bool memcg_wait_take(long *room, unsigned long nr_pages)
 {
 	if (*room < (long)nr_pages)
@@ -137,18 +138,33 @@ static bool memcg_wait_needs_flags(unsigned int flags)
 			PF_MEMALLOC_NOIO | PF_LOCAL_THROTTLE | PF_EXITING);
 }
 
+/*
+ * A task that charges on behalf of another cgroup does so for many: mkdir charges
+ * the parent of the new cgroup, with cgroup_mutex held. Buffer heads are charged
+ * to the cgroup of their folio, which is the writer's own as a rule.
+ */
+static bool memcg_wait_charges_other(struct task_struct *task)
+{
+	struct mem_cgroup *active = task->active_memcg;
+	bool other;
+
+	if (!active)
+		return false;
+	rcu_read_lock();
+	other = active != mem_cgroup_from_task(task);
+	rcu_read_unlock();
+	return other;
+}
+
 /**
  * memcg_wait_is_needed - check if others may depend on a task
  * @task: the current task
  *
- * A task that charges on behalf of another cgroup does so for many: mkdir charges
- * the parent of the new cgroup, with cgroup_mutex held.
- *
  * Return: true if it should not sleep until others make progress.
  */
-bool memcg_wait_is_needed(const struct task_struct *task)
+bool memcg_wait_is_needed(struct task_struct *task)
 {
-	return task->journal_info || task->active_memcg ||
+	return task->journal_info || memcg_wait_charges_other(task) ||
 	       memcg_wait_needs_flags(task->flags);
 }
 
@@ -164,6 +180,20 @@ static bool memcg_wait_spend(struct memcg_wait_event *event,
 }
 
 /**
+ * memcg_wait_pass - go on to the next task, or end the walk of a queue
+ * @event: why the queue is woken
+ *
+ * The tasks behind are reached by another event, or by their timeout. All tasks
+ * that sleep for a victim's memory have to be.
+ *
+ * Return: 0 to go on, or -1 to end the walk.
+ */
+int memcg_wait_pass(struct memcg_wait_event *event)
+{
+	return event->freed || ++event->nr_passed < MEMCG_WAIT_PASS_MAX ? 0 : -1;
+}
+
+/**
  * memcg_wait_wake_function - wake a task if its level has room for it
  * @wait: its entry
  * @mode: of its state
@@ -171,7 +201,7 @@ static bool memcg_wait_spend(struct memcg_wait_event *event,
  * @event: the &struct memcg_wait_event
  *
  * Context: under the queue's lock.
- * Return: 1 if the task was woken, and is off the queue; 0 if not.
+ * Return: 1 if the task was woken, and is off the queue; memcg_wait_pass() if not.
  */
 int memcg_wait_wake_function(wait_queue_entry_t *wait, unsigned int mode,
 			     int sync, void *event)
@@ -183,7 +213,7 @@ int memcg_wait_wake_function(wait_queue_entry_t *wait, unsigned int mode,
 	if (cause->written || cause->freed ||
 	    !memcg_wait_spend(cause, waiter) ||
 	    !autoremove_wake_function(wait, mode, sync, NULL))
-		return 0;
+		return memcg_wait_pass(cause);
 	cause->nr_woken++;
 	return 1;
 }

@@ -6,6 +6,9 @@
 #include <linux/memcg_wait.h>
 #include <linux/wait.h>
 
+/* How many tasks are woken before interrupts are let in. */
+#define MEMCG_WAIT_WAKE_MAX	32
+
 /**
  * struct memcg_waiter - a task on a queue
  * @wait: its entry
@@ -29,6 +32,7 @@ struct memcg_waiter {
  * @limit: the limit below which there is room
  * @room: how many pages it is for, without those that waiters have been woken for
  * @nr_woken: how many waiters have been woken
+ * @nr_passed: how many waiters the event was not for
  */
 struct memcg_wait_event {
 	struct mem_cgroup *written;
@@ -37,6 +41,7 @@ struct memcg_wait_event {
 	const unsigned long *limit;
 	long room;
 	int nr_woken;
+	int nr_passed;
 };
 
 void memcg_wait_init(struct memcg_waiter *waiter, wait_queue_func_t func,
@@ -44,7 +49,8 @@ void memcg_wait_init(struct memcg_waiter *waiter, wait_queue_func_t func,
 		     unsigned long nr_pages);
 wait_queue_head_t *memcg_wait_queue(const unsigned long *limit);
 bool memcg_wait_is_over(const struct memcg_waiter *waiter);
-bool memcg_wait_is_needed(const struct task_struct *task);
+bool memcg_wait_is_needed(struct task_struct *task);
+int memcg_wait_pass(struct memcg_wait_event *event);
 int memcg_wait_wake_function(wait_queue_entry_t *wait, unsigned int mode,
 			     int sync, void *event);
 

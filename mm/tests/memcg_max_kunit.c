@@ -51,6 +51,7 @@ static void memcg_max_test_flush(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, memcg_max_must_flush(&waiter, 100, 32, 32));
 	KUNIT_EXPECT_TRUE(test, memcg_max_must_flush(&waiter, 1, 31, 32));
 	KUNIT_EXPECT_FALSE(test, memcg_max_must_flush(&waiter, 1, 31, 32));
+	KUNIT_EXPECT_TRUE(test, memcg_max_must_flush(&waiter, 1, 0, 32));
 }
 
 /* Folios of any size, before and after the pages suffice. */

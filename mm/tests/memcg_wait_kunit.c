@@ -134,14 +134,32 @@ static void memcg_wait_test_flags(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, memcg_wait_needs_flags(PF_EXITING));
 }
 
-/* mkdir charges the parent of the new cgroup, with cgroup_mutex held. */
+/* One event does not walk a long queue with interrupts off, but all of a victim's. */
+static void memcg_wait_test_pass(struct kunit *test)
+{
+	struct memcg_wait_event event = { .nr_passed = MEMCG_WAIT_PASS_MAX - 2 };
+	struct memcg_wait_event all = { .nr_passed = MEMCG_WAIT_PASS_MAX };
+
+	all.freed = root_mem_cgroup;
+	KUNIT_EXPECT_EQ(test, memcg_wait_pass(&event), 0);
+	KUNIT_EXPECT_EQ(test, memcg_wait_pass(&event), -1);
+	KUNIT_EXPECT_EQ(test, memcg_wait_pass(&all), 0);
+}
+
+/*
+ * mkdir charges the parent of the new cgroup, with cgroup_mutex held. A writer is in
+ * the cgroup that its buffer heads are charged to.
+ */
 static void memcg_wait_test_remote(struct kunit *test)
 {
 	struct task_struct *task = kunit_kzalloc(test, sizeof(*task), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, task);
+	RCU_INIT_POINTER(task->cgroups, rcu_access_pointer(current->cgroups));
 	KUNIT_EXPECT_FALSE(test, memcg_wait_is_needed(task));
 	task->active_memcg = root_mem_cgroup;
+	KUNIT_EXPECT_FALSE(test, memcg_wait_is_needed(task));
+	task->active_memcg = memcg_wait_test_memcg(test, 5, 4, 9);
 	KUNIT_EXPECT_TRUE(test, memcg_wait_is_needed(task));
 }
 
@@ -152,6 +170,7 @@ static struct kunit_case memcg_wait_cases[] = {
 	KUNIT_CASE(memcg_wait_test_below),
 	KUNIT_CASE(memcg_wait_test_note),
 	KUNIT_CASE(memcg_wait_test_flags),
+	KUNIT_CASE(memcg_wait_test_pass),
 	KUNIT_CASE(memcg_wait_test_remote),
 	{}
 };
