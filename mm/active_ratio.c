@@ -39,10 +39,12 @@
  * A ratio only chooses between file pages. How much anonymous memory is
  * reclaimed follows from the refaults of file pages, the length of their
  * inactive list, and whether active file pages have to be deactivated. So
- * reclaim is shown these as they would be without a ratio: pages that are
- * active above the kernel's own share count as inactive, and while a ratio
+ * reclaim is shown these as they would be without a ratio: pages that a ratio
+ * keeps active above the kernel's own share count as inactive, and while a ratio
  * protects less than that share, all refaults of file pages count as caused by
- * it.
+ * it. Each cgroup's own ratio tells which pages these are, whichever cgroup's
+ * limit causes the reclaim. Pages that reclaim is about to deactivate are not
+ * among them.
  *
  * All decisions depend on the current state of the lists, so there is nothing
  * to convert when a ratio changes, or when lru_gen does.
@@ -200,6 +202,42 @@ static unsigned long active_ratio_above_own(unsigned long active,
 					    unsigned long inactive)
 {
 	return active - min(active, active_ratio_own_share(active + inactive));
+}
+
+/**
+ * active_ratio_held_of - the pages that a ratio keeps active above the own share
+ * @active: active file pages of a cgroup
+ * @inactive: inactive ones
+ * @limit: the number that reclaim leaves active
+ *
+ * Return: a number of pages, without those that reclaim deactivates.
+ */
+static unsigned long active_ratio_held_of(unsigned long active,
+					  unsigned long inactive,
+					  unsigned long limit)
+{
+	unsigned long left = min(active, limit);
+
+	return active_ratio_above_own(left, active + inactive - left);
+}
+
+/**
+ * active_ratio_held_by_all - the pages that ratios keep active in a subtree
+ * @active: active file pages of the subtree
+ * @inactive: inactive ones
+ * @held: the sum of active_ratio_held_of() over its cgroups
+ *
+ * The pages above the own share of each cgroup are together no fewer than those
+ * above the own share of the subtree. So if ratios hold fewer than these, other
+ * pages are active as well, and the kernel's own rule decides.
+ *
+ * Return: @held, or 0 if inactive pages are low even without the ratios.
+ */
+static unsigned long active_ratio_held_by_all(unsigned long active,
+					      unsigned long inactive,
+					      unsigned long held)
+{
+	return active_ratio_above_own(active, inactive) > held ? 0 : held;
 }
 
 /**
@@ -533,42 +571,62 @@ void __active_ratio_scan(struct lruvec *lruvec, struct mem_cgroup *memcg,
 						nr[LRU_INACTIVE_FILE]));
 }
 
-/* For a subtree with a ratio that applies to its root. */
-static bool active_ratio_exceeded_below(struct lruvec *target)
-{
-	unsigned long active, inactive;
+/* File pages of a subtree, and those that are active because of ratios */
+struct active_ratio_sum {
+	unsigned long active;
+	unsigned long inactive;
+	unsigned long held;
+};
 
-	active = lruvec_page_state(target, NR_ACTIVE_FILE);
-	inactive = lruvec_page_state(target, NR_INACTIVE_FILE);
-	return active > active_ratio_target(target, active + inactive);
+/*
+ * Adds one cgroup of the subtree of @root. Of a cgroup that may exceed its
+ * ratio, reclaim leaves all pages active, so all of them count.
+ */
+static void active_ratio_add(struct active_ratio_sum *sum, struct lruvec *lruvec,
+			     struct mem_cgroup *root)
+{
+	unsigned long active, inactive, limit;
+
+	active = active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE);
+	inactive = active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
+	sum->active += active;
+	sum->inactive += inactive;
+	if (!__active_ratio_governs(lruvec))
+		return;
+	limit = active_ratio_is_met(lruvec, root, DEF_PRIORITY) ? active :
+		active_ratio_target(lruvec, active + inactive);
+	sum->held += active_ratio_held_of(active, inactive, limit);
 }
 
-/* The sum over the cgroups with a ratio, below one without. */
+/* All numbers are exact: the statistics may be 2 s older than the lists. */
 static unsigned long active_ratio_sum_held(struct lruvec *target)
 {
 	struct pglist_data *pgdat = lruvec_pgdat(target);
 	struct mem_cgroup *root = lruvec_memcg(target);
-	struct mem_cgroup *memcg = NULL;
-	unsigned long active, inactive, sum = 0;
-	struct lruvec *lruvec;
+	struct mem_cgroup *memcg = mem_cgroup_iter(root, NULL, NULL);
+	struct active_ratio_sum sum = {};
 
-	while ((memcg = mem_cgroup_iter(root, memcg, NULL))) {
+	/* Without memory cgroups, the node's own lists are all there is. */
+	do {
+		active_ratio_add(&sum, mem_cgroup_lruvec(memcg, pgdat), root);
 		cond_resched();
-		lruvec = mem_cgroup_lruvec(memcg, pgdat);
-		if (!__active_ratio_governs(lruvec))
-			continue;
-		active = active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE);
-		inactive = active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
-		sum += active_ratio_above_own(active, inactive);
-	}
-	return sum;
+		memcg = mem_cgroup_iter(root, memcg, NULL);
+	} while (memcg);
+	return active_ratio_held_by_all(sum.active, sum.inactive, sum.held);
 }
 
-/*
+/**
+ * __active_ratio_held - pages that are active because of a ratio
+ * @target: lists of the cgroup, or node, whose subtree is reclaimed from
+ *
  * Reclaimers share the last sum, so that not each of their passes visits all
  * cgroups. If two of them compute it at the same time, either sum will do.
+ *
+ * Context: may sleep.
+ * Return: a number of pages, a moment old; 0 if inactive file pages are low by
+ * the kernel's own rule, and not only because of ratios.
  */
-static unsigned long active_ratio_held_below(struct lruvec *target)
+unsigned long __active_ratio_held(struct lruvec *target)
 {
 	unsigned long then = READ_ONCE(target->active_ratio_held_at);
 
@@ -578,43 +636,6 @@ static unsigned long active_ratio_held_below(struct lruvec *target)
 			   active_ratio_sum_held(target));
 	}
 	return READ_ONCE(target->active_ratio_held);
-}
-
-/**
- * __active_ratio_held - pages that are active because of a ratio
- * @target: lists of the cgroup, or node, whose subtree is reclaimed from
- *
- * Context: may sleep.
- * Return: a number of pages, a moment old if @target has no ratio.
- */
-unsigned long __active_ratio_held(struct lruvec *target)
-{
-	unsigned long active, inactive;
-
-	if (!__active_ratio_governs(target))
-		return active_ratio_held_below(target);
-	active = lruvec_page_state(target, NR_ACTIVE_FILE);
-	inactive = lruvec_page_state(target, NR_INACTIVE_FILE);
-	return active_ratio_above_own(active, inactive);
-}
-
-/**
- * __active_ratio_inactive_is_low - are inactive pages low even without ratios?
- * @target: lists of the cgroup, or node, whose subtree is reclaimed from
- *
- * Return: %true if inactive file pages are low by the kernel's own rule, and
- * not because a ratio keeps pages active.
- */
-bool __active_ratio_inactive_is_low(struct lruvec *target)
-{
-	unsigned long active, inactive;
-
-	if (__active_ratio_governs(target))
-		return active_ratio_exceeded_below(target);
-	active = lruvec_page_state(target, NR_ACTIVE_FILE);
-	inactive = lruvec_page_state(target, NR_INACTIVE_FILE);
-	return active_ratio_above_own(active, inactive) >
-	       active_ratio_held_below(target);
 }
 
 /* Does the ratio protect less than the kernel's own rule would? */

@@ -58,7 +58,6 @@ bool __active_ratio_governs(struct lruvec *lruvec);
 unsigned long __active_ratio_deactivate(struct lruvec *lruvec,
 					struct mem_cgroup *memcg, int priority,
 					unsigned long nr);
-bool __active_ratio_inactive_is_low(struct lruvec *target);
 unsigned long __active_ratio_held(struct lruvec *target);
 bool __active_ratio_refault(struct lruvec *lruvec, enum active_ratio_refault kind,
 			    long nr_pages);
@@ -120,7 +119,7 @@ static inline bool active_ratio_inactive_is_low(struct lruvec *target,
 {
 	if (!otherwise || !static_branch_unlikely(&active_ratio_key))
 		return otherwise;
-	return __active_ratio_inactive_is_low(target);
+	return !__active_ratio_held(target);
 }
 
 /**

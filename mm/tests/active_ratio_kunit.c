@@ -141,6 +141,33 @@ static void active_ratio_test_own_share(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, active_ratio_above_own(0, 0), 0UL);
 }
 
+/* Pages that reclaim deactivates are not held: then inactive ones are low. */
+static void active_ratio_test_held(struct kunit *test)
+{
+	unsigned long held;
+
+	KUNIT_EXPECT_EQ(test, active_ratio_held_of(700, 300, 750), 200UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_held_of(700, 300, 600), 100UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_held_of(700, 300, 250), 0UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_held_of(700, 300, 0), 0UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_held_of(400, 600, 750), 0UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_held_of(0, 0, 0), 0UL);
+	/* a cgroup that holds more than its ratio, until it has given them up */
+	KUNIT_EXPECT_EQ(test, active_ratio_held_by_all(700, 300, 0), 0UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_held_by_all(700, 300, 199), 0UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_held_by_all(700, 300, 200), 200UL);
+	/* one with a ratio of 75, beside one with 25 */
+	held = active_ratio_held_of(7000, 3000, 7500) +
+	       active_ratio_held_of(250, 750, 250);
+	KUNIT_EXPECT_EQ(test, active_ratio_held_by_all(7250, 3750, held), held);
+	/* one that may exceed its ratio, as the other has inactive pages */
+	held = active_ratio_held_of(700, 0, 700);
+	KUNIT_EXPECT_EQ(test, active_ratio_held_by_all(700, 300, held), held);
+	/* children have the smaller own share: 50% each, 75% together */
+	held = 2 * active_ratio_held_of(180000, 20000, 187500);
+	KUNIT_EXPECT_EQ(test, active_ratio_held_by_all(360000, 40000, held), held);
+}
+
 /* The request, and as much again to get back to the ratio. */
 static void active_ratio_test_to_scan(struct kunit *test)
 {
@@ -315,6 +342,7 @@ static struct kunit_case active_ratio_cases[] = {
 	KUNIT_CASE(active_ratio_test_reserve),
 	KUNIT_CASE(active_ratio_test_holds),
 	KUNIT_CASE(active_ratio_test_own_share),
+	KUNIT_CASE(active_ratio_test_held),
 	KUNIT_CASE(active_ratio_test_to_scan),
 	KUNIT_CASE(active_ratio_test_scan_inactive),
 	KUNIT_CASE(active_ratio_test_to_give_up),

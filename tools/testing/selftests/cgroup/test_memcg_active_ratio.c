@@ -713,8 +713,8 @@ static int compare_anon_reclaim(const char *root, struct anon_reclaim *found)
 	return ret;
 }
 
-/* A ratio only chooses between file pages. */
-static int test_anon(const char *root)
+static int with_swap(const char *root,
+		     int (*fn)(const char *root, struct anon_reclaim *found))
 {
 	const char *file __free(file) = swap_file;
 	struct anon_reclaim *found = share_memory(sizeof(*found));
@@ -722,9 +722,122 @@ static int test_anon(const char *root)
 
 	if (!make_swap_file() || swapon(swap_file, 0))
 		return KSFT_SKIP;
-	ret = compare_anon_reclaim(root, found);
+	ret = fn(root, found);
 	swapoff(swap_file);
 	return ret;
+}
+
+/* A ratio only chooses between file pages. */
+static int test_anon(const char *root)
+{
+	return with_swap(root, compare_anon_reclaim);
+}
+
+/*
+ * Two sets, used one after the other, are two thirds of the file pages. Without
+ * a ratio, the first one is deactivated after its last use, until no more pages
+ * are active than inactive, and reclaim leaves anonymous memory alone. A ratio
+ * of 75 keeps it active.
+ */
+static const long turn_bytes = MB(26);
+static const int turn_first = 4, turn_warm = 10, turn_rounds = 30;
+/* With this, reclaim that turns to anonymous memory scans much of it. */
+static char *const turn_swappiness = "150";
+
+struct turn {
+	const char *other;	/* cgroup that has the anonymous memory */
+	struct anon_reclaim *found;
+};
+
+/* Memory that stays charged to the cgroup that uses it first. */
+static char *map_anon_in(const char *cgroup, long bytes)
+{
+	char *anon = map_memory(bytes);
+
+	if (cg_enter_current(cgroup))
+		return NULL;
+	madvise(anon, bytes, MADV_NOHUGEPAGE);
+	use_anon((long *)anon, bytes);
+	return anon;
+}
+
+/*
+ * Runs in the cgroup: uses the anonymous memory of another one, a set, and a
+ * piece of the stream, over and over.
+ */
+static int use_sets_in_turn(const char *cgroup, void *arg)
+{
+	int set = open(set_file, O_RDONLY), stream = open(stream_file, O_RDONLY);
+	const struct turn *turn = arg;
+	struct anon_reclaim then = {};
+	char *anon = map_anon_in(turn->other, hot_bytes + cool_bytes);
+	int i;
+
+	if (set < 0 || stream < 0 || !anon || cg_enter_current(cgroup))
+		return 127;
+	for (i = 0; i < turn_rounds; i++) {
+		if (i == turn_warm)
+			then = anon_reclaim_now();
+		use_anon((long *)anon, hot_bytes + cool_bytes);
+		read_range(set, i < turn_first ? 0 : turn_bytes, turn_bytes);
+		read_range(stream, i * anon_stream_step, anon_stream_step);
+	}
+	*turn->found = anon_reclaim_since(then);
+	return 0;
+}
+
+/* The limit is the parent's, the file pages are those of a child. */
+static bool measure_below(const char *root, char *of_parent, char *of_child,
+			  struct anon_reclaim *found)
+{
+	char *parent __free(cgroup) = create_bounded(root, "ratio_below", of_parent);
+	char *database __free(cgroup) = NULL, *other __free(cgroup) = NULL;
+	struct turn turn = { .found = found };
+	bool done;
+
+	if (!parent || make_sparse(set_file, 2 * turn_bytes) ||
+	    make_sparse(stream_file, stream_bytes) ||
+	    cg_write_numeric(parent, "memory.max", anon_memory_max) ||
+	    cg_write(parent, "cgroup.subtree_control", "+memory"))
+		return false;
+	database = create_cgroup(parent, "database");
+	other = create_cgroup(parent, "other");
+	turn.other = other;
+	done = database && other &&
+	       !cg_write(database, ACTIVE_RATIO_FILE, of_child) &&
+	       !cg_run(database, use_sets_in_turn, &turn);
+	ksft_print_msg("ratio %s below %s: %ld anonymous pages scanned, %ld swapped out\n",
+		       of_child, of_parent, found->scanned, found->swapped);
+	return done;
+}
+
+static int compare_below(const char *root, struct anon_reclaim *found)
+{
+	struct setting swappiness __free(setting) = save_setting(VM "/swappiness");
+	struct anon_reclaim reference;
+	int i;
+
+	if (write_file(VM "/swappiness", turn_swappiness))
+		return KSFT_FAIL;
+	for (i = 0; i < ANON_RUNS; i++) {
+		if (!measure_below(root, "default", "default", found))
+			return KSFT_FAIL;
+		reference = *found;
+		if (measure_below(root, "25", "75", found) &&
+		    is_within(found->scanned, reference.scanned) &&
+		    is_within(found->swapped, reference.swapped))
+			return KSFT_PASS;
+	}
+	return KSFT_FAIL;
+}
+
+/*
+ * A child keeps pages active that would be too many by the ratio of its parent,
+ * whose limit causes the reclaim. This does not make inactive pages low.
+ */
+static int test_anon_below(const char *root)
+{
+	return with_swap(root, compare_below);
 }
 
 static bool use_lru(const char *enabled)
@@ -760,6 +873,7 @@ static const struct memcg_test tests[] = {
 	T(test_two_cgroups, &classic_lru),
 	T(test_share, &classic_lru),
 	T(test_anon, &classic_lru),
+	T(test_anon_below, &classic_lru),
 	T(test_lru_switch, &classic_lru),
 	T(test_removed, &classic_lru),
 	T(test_effect, &lru_gen),
