@@ -29,7 +29,8 @@
  * that were read once in another cgroup. With a ratio of 50, such a database
  * beside a backup lost more pages than without a ratio. So a cgroup may exceed
  * its ratio while the ratio holds for the whole subtree, in reclaim that takes
- * pages from all of it.
+ * pages from all of it. And when reclaim finds almost nothing, a ratio on the
+ * classic LRU protects no more than the kernel's own rule.
  *
  * On the classic LRU these are the pages of the active list, and reclaim
  * deactivates the pages above the ratio. On the multi-gen LRU they are those of
@@ -94,6 +95,15 @@
  * starts below it.
  */
 #define ACTIVE_RATIO_EASY	(DEF_PRIORITY / 2)
+
+/*
+ * Below this priority, reclaim has scanned as many inactive file pages as the
+ * reserve has, without finding enough: one page in 32 of all file pages at this
+ * priority, and as many at all higher ones. All of them may be locked by a
+ * readahead that needs more memory: on a rotational disk, its window is up to
+ * 8 MiB on some kernels, more than the reserve of a cgroup with 100 MiB.
+ */
+#define ACTIVE_RATIO_HARD	(DEF_PRIORITY / 3)
 
 /* How long a sum over cgroups is valid, in jiffies. */
 #define ACTIVE_RATIO_PERIOD	(HZ / 10)
@@ -238,6 +248,29 @@ static unsigned long active_ratio_held_by_all(unsigned long active,
 					      unsigned long held)
 {
 	return active_ratio_above_own(active, inactive) > held ? 0 : held;
+}
+
+/**
+ * active_ratio_above - active pages that reclaim may deactivate
+ * @active: active file pages
+ * @inactive: inactive ones
+ * @limit: the number that the ratio protects
+ * @priority: of reclaim, which falls while reclaim finds too little
+ *
+ * Before reclaim turns to anonymous pages because the inactive file pages are of
+ * no use, the ratio gives way to the kernel's own share, by a batch at a time.
+ *
+ * Return: the pages above the ratio; not positive if there are none.
+ */
+static long active_ratio_above(unsigned long active, unsigned long inactive,
+			       unsigned long limit, int priority)
+{
+	long above = active - limit;
+	long above_own = active_ratio_above_own(active, inactive);
+
+	if (priority >= ACTIVE_RATIO_HARD)
+		return above;
+	return max(above, min(above_own, (long)ACTIVE_RATIO_BATCH));
 }
 
 /**
@@ -401,7 +434,9 @@ static unsigned long active_ratio_target(struct lruvec *lruvec,
  * above that share, the inactive list is shorter than without a ratio. Reclaim
  * would scan less of it, up to a priority that takes anonymous memory as well,
  * so it scans the list as if it were as long as without a ratio. At any ratio a
- * few pages are not protected, so that reclaim has pages to scan.
+ * few pages are not protected, so that reclaim has pages to scan. If all of
+ * these are locked or otherwise of no use, it deactivates pages above the
+ * kernel's own share, a batch for each batch of inactive pages that it scans.
  */
 
 /* The exact size of this one list, unlike the statistics. Not for lru_gen. */
@@ -513,14 +548,16 @@ static bool active_ratio_is_met(struct lruvec *lruvec, struct mem_cgroup *memcg,
 				  active_ratio_of(lruvec));
 }
 
-/* Active file pages above the ratio; negative below it. */
-static long active_ratio_excess(struct lruvec *lruvec)
+/* As for active_ratio_above(). */
+static long active_ratio_excess(struct lruvec *lruvec, int priority)
 {
 	unsigned long active, inactive;
 
 	active = active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE);
 	inactive = active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
-	return active - active_ratio_target(lruvec, active + inactive);
+	return active_ratio_above(active, inactive,
+				  active_ratio_target(lruvec, active + inactive),
+				  priority);
 }
 
 /**
@@ -530,7 +567,8 @@ static long active_ratio_excess(struct lruvec *lruvec)
  * @priority: of reclaim, which falls while reclaim finds too little
  * @nr: the number that reclaim asks for
  *
- * Return: the active pages above the ratio, within bounds.
+ * Return: the active pages above the ratio, or above the kernel's own share if
+ * reclaim finds almost nothing, within bounds.
  */
 unsigned long __active_ratio_deactivate(struct lruvec *lruvec,
 					struct mem_cgroup *memcg, int priority,
@@ -538,7 +576,7 @@ unsigned long __active_ratio_deactivate(struct lruvec *lruvec,
 {
 	if (active_ratio_is_met(lruvec, memcg, priority))
 		return 0;
-	return active_ratio_to_scan(nr, active_ratio_excess(lruvec));
+	return active_ratio_to_scan(nr, active_ratio_excess(lruvec, priority));
 }
 
 /**
@@ -548,7 +586,7 @@ unsigned long __active_ratio_deactivate(struct lruvec *lruvec,
  * @priority: of reclaim, which falls while reclaim finds too little
  * @nr: the number of pages to scan of each list
  *
- * The sum grows only by the pages that are active above the ratio.
+ * The sum grows only by the pages that reclaim may deactivate.
  */
 void __active_ratio_scan(struct lruvec *lruvec, struct mem_cgroup *memcg,
 			 int priority, unsigned long *nr)
@@ -561,7 +599,7 @@ void __active_ratio_scan(struct lruvec *lruvec, struct mem_cgroup *memcg,
 		return;
 	file = active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE) +
 	       active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
-	excess = active_ratio_excess(lruvec);
+	excess = active_ratio_excess(lruvec, priority);
 	nr[LRU_INACTIVE_FILE] =
 		active_ratio_scan_inactive(scan, nr[LRU_INACTIVE_FILE], file);
 	nr[LRU_ACTIVE_FILE] = scan - nr[LRU_INACTIVE_FILE];

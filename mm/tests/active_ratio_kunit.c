@@ -168,6 +168,34 @@ static void active_ratio_test_held(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, active_ratio_held_by_all(360000, 40000, held), held);
 }
 
+/* When reclaim finds almost nothing, the kernel's own share is the limit. */
+static void active_ratio_test_above(struct kunit *test)
+{
+	int priority;
+
+	for (priority = ACTIVE_RATIO_HARD; priority <= DEF_PRIORITY; priority++) {
+		KUNIT_EXPECT_EQ(test, active_ratio_above(900, 100, 937, priority),
+				-37L);
+		KUNIT_EXPECT_EQ(test, active_ratio_above(700, 300, 250, priority),
+				450L);
+	}
+	for (priority = 0; priority < ACTIVE_RATIO_HARD; priority++) {
+		/* a batch, or the pages above the own share if they are fewer */
+		KUNIT_EXPECT_EQ(test, active_ratio_above(900, 100, 937, priority),
+				(long)ACTIVE_RATIO_BATCH);
+		KUNIT_EXPECT_EQ(test, active_ratio_above(501, 499, 937, priority),
+				1L);
+		KUNIT_EXPECT_LE(test, active_ratio_above(500, 500, 937, priority),
+				0L);
+		/* never less than above the ratio */
+		KUNIT_EXPECT_EQ(test, active_ratio_above(990, 10, 937, priority),
+				53L);
+		KUNIT_EXPECT_EQ(test, active_ratio_above(300, 700, 250, priority),
+				50L);
+		KUNIT_EXPECT_EQ(test, active_ratio_above(0, 0, 0, priority), 0L);
+	}
+}
+
 /* The request, and as much again to get back to the ratio. */
 static void active_ratio_test_to_scan(struct kunit *test)
 {
@@ -343,6 +371,7 @@ static struct kunit_case active_ratio_cases[] = {
 	KUNIT_CASE(active_ratio_test_holds),
 	KUNIT_CASE(active_ratio_test_own_share),
 	KUNIT_CASE(active_ratio_test_held),
+	KUNIT_CASE(active_ratio_test_above),
 	KUNIT_CASE(active_ratio_test_to_scan),
 	KUNIT_CASE(active_ratio_test_scan_inactive),
 	KUNIT_CASE(active_ratio_test_to_give_up),
