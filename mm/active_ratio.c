@@ -808,7 +808,7 @@ unsigned long __active_ratio_reach(struct lruvec *lruvec,
  * - Above the ratio, because it was lowered or because file pages became fewer,
  *   the tail of the second youngest generation moves back to the oldest. A
  *   folio that was used meanwhile may move up again. A cgroup that may exceed
- *   its ratio gives a single folio in each pass of reclaim.
+ *   its ratio gives at most one folio in each pass of reclaim.
  *
  * - With four generations, the eviction would not scan the second oldest as
  *   long as use-once data arrives in the oldest, and its folios would be
