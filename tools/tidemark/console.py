@@ -10,7 +10,8 @@ from .vm import Outcome
 CONTEXT_LINES = 25
 TROUBLE = re.compile(
     r"\bWARNING: |\bBUG: |\bBUG at |kernel BUG|\bOops\b|general protection fault|Kernel panic"
-    r"|INFO: task .* blocked for more than|detected stalls? on|self-detected stall"
+    r"|INFO: task .* blocked (?:in I/O wait )?for more than|self-detected stall"
+    r"|detected (?:expedited )?stalls?(?: on|,)"
     r"|possible (?:circular locking|recursive locking|irq lock inversion)|inconsistent lock state"
     r"|suspicious RCU usage|INFO: trying to register non-static key|\bKASAN: |\bUBSAN: |\bKCSAN: "
     r"|kmemleak: \d+ new|unreferenced object|sleeping function called|scheduling while atomic"
