@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from . import archive, kbuild, kernel, lock, packages, process, scratch, vm
+from . import archive, guest, kbuild, kernel, lock, packages, process, scratch, vm
 from . import base as bases
 from .kernel import Image
 from .layout import REPOSITORY, Layout
@@ -48,9 +48,10 @@ def machine(
     args: argparse.Namespace, image: Image, mode: str, parameters: tuple[str, ...] = ()
 ) -> vm.Machine:
     """The root file system and the disk of the tests; what a guest changes is lost at its end."""
+    place = guest.directory(image.build.name)
     disks = (
         vm.Disk(root(REPOSITORY), temporary=True),
-        vm.Disk(_tests(REPOSITORY.build / "guest" / image.build.name, REPOSITORY), read_only=True),
+        vm.Disk(_tests(place, REPOSITORY), read_only=True),
     )
     words = ("kunit.enable=0", *parameters)
     return vm.Machine(image.path, None, mode, disks, words, MEMORY_MIB, args.cpus, args.kvm)

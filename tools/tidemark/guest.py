@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from . import base as bases
-from . import kbuild, kernel, overlay, packages, process, programs, scratch, tree, vm
+from . import kbuild, kernel, lock, overlay, packages, process, programs, scratch, tree, vm
 from .base import Base
 from .kernel import Image
 from .layout import REPOSITORY, Layout
@@ -84,8 +84,7 @@ def slow_machine(
     layout = REPOSITORY
     heavy = flavour not in (kernel.LEAN, kernel.PLAIN)
     name = f"{base.label}-{flavour}-{mode}" + (f"-{turn}" if turn else "")
-    place = layout.build / "guest" / name
-    place.mkdir(parents=True, exist_ok=True)
+    place = directory(name, layout)
     disks = (
         vm.Disk(slow_disk(place / "disk.img"), DISK_BYTES_PER_SECOND),
         vm.Disk(_source_tarball(base, layout), read_only=True),
@@ -93,6 +92,14 @@ def slow_machine(
     initramfs = _initramfs(place, source or image.source, layout, add)
     memory = DEBUG_MEMORY_MIB if heavy else MEMORY_MIB
     return vm.Machine(image.path, initramfs, mode, disks, parameters, memory)
+
+
+def directory(name: str, layout: Layout = REPOSITORY) -> Path:
+    """The directory of a guest's files. No other process gets it until this one ends."""
+    lock.keep(layout.build, f"guest/{name}")
+    place = layout.build / "guest" / name
+    place.mkdir(parents=True, exist_ok=True)
+    return place
 
 
 def log(guest: vm.Machine) -> Path:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import packages, process
+from . import lock, packages, process
 from .report import Failure
 
 TOOLS = ("qemu",)
@@ -127,7 +127,8 @@ def run(
 ) -> Outcome:
     """Boot the machine and pass on each line of results as it comes, until it powers off.
 
-    Give up after the timeout, or without a line for too long.
+    Give up after the timeout, or without a line for too long. QEMU inherits the locks that this
+    process keeps: if it outlives this process, its files stay its own.
     """
     results = results_path(log)
     results.write_bytes(b"")
@@ -139,6 +140,7 @@ def run(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        pass_fds=lock.kept(),
     )
     _running.add(qemu)
     try:
@@ -167,7 +169,8 @@ def abandon() -> None:
 def attach(machine: Machine) -> int:
     """Boot the machine with its console on the terminal; Ctrl-A X leaves it."""
     argv = command(machine, "-serial", "mon:stdio")
-    return subprocess.run(argv, env=process.environment(), stdin=sys.stdin).returncode
+    done = subprocess.run(argv, env=process.environment(), stdin=sys.stdin, pass_fds=lock.kept())
+    return done.returncode
 
 
 def tail(log: Path, count: int = 40) -> list[str]:

@@ -15,7 +15,6 @@ from pathlib import Path
 from .. import console, guest, process, programs, vm
 from ..base import Base
 from ..kernel import Image
-from ..layout import REPOSITORY
 from ..report import Failure, warning, working
 from . import results
 from .benchmark import AGAIN, Benchmark, Reading, Setting, Variant
@@ -66,8 +65,7 @@ class _Boot:
 def run(benchmark: Benchmark, kernels: Kernels, boots: int, jobs: int) -> Result:
     """Measure; several guests run at a time if their clock is not the host's."""
     begun = time.monotonic()
-    place = REPOSITORY.build / "guest" / f"{kernels.base.label}-bench-{benchmark.name}"
-    place.mkdir(parents=True, exist_ok=True)
+    place = guest.directory(f"{kernels.base.label}-bench-{benchmark.name}")
     initramfs = _initramfs(benchmark, place) if benchmark.icount else None
     queue = list(_boots(benchmark, boots))
     # A guest that counts instructions repeats exactly, unless the host disturbs it.

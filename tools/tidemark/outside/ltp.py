@@ -75,8 +75,7 @@ def run(kernels: Kernels, wish: Wish) -> Findings:
     packages.require(TOOLS)
     top = _built(source)
     wanted = tests((top / "runtest" / name).read_text() for name in LISTS)
-    place = REPOSITORY.build / "guest" / f"{kernels.base.label}-ltp"
-    place.mkdir(parents=True, exist_ok=True)
+    place = guest.directory(f"{kernels.base.label}-ltp")
     machines = {
         column: _machine(kernels, column, place, top) for column in (UPSTREAM, OURS, LIMITED)
     }

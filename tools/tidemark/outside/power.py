@@ -15,7 +15,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from .. import console, guest, packages, process, programs, vm
-from ..layout import REPOSITORY
 from ..report import Failure, failure, working
 from . import volatile
 from .suite import FAIL, LIMITED, OK, UPSTREAM, Findings, Kernels, Wish
@@ -79,8 +78,7 @@ class _Trial:
     def __init__(self, kernels: Kernels, column: str) -> None:
         self.writes = self.lost = self.pauses = 0
         self._column = column
-        self._place = REPOSITORY.build / "guest" / f"{kernels.base.label}-power"
-        self._place.mkdir(parents=True, exist_ok=True)
+        self._place = guest.directory(f"{kernels.base.label}-power")
         parameters = ["kunit.enable=0"]
         parameters += [f"tidemark.limit={LIMIT_BYTES}"] if column == LIMITED else []
         initramfs = _initramfs(self._place)

@@ -3,8 +3,11 @@ import os
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
-from tidemark import guest
+from tidemark import guest, lock
+
+from . import fake
 
 
 class PackTest(unittest.TestCase):
@@ -25,3 +28,12 @@ class PackTest(unittest.TestCase):
         first = self.packed("first", 1)
         self.assertIn(b"bin/program", first)
         self.assertEqual(first, self.packed("second", 2))
+
+
+class DirectoryTest(fake.Case):
+    def test_it_is_kept_by_this_process(self) -> None:
+        with mock.patch.object(lock, "keep") as keep:
+            place = guest.directory("6.12-vm-test", self.layout)
+        keep.assert_called_once_with(self.layout.build, "guest/6.12-vm-test")
+        self.assertEqual(place, self.layout.build / "guest" / "6.12-vm-test")
+        self.assertTrue(place.is_dir())

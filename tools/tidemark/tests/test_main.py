@@ -3,9 +3,11 @@
 
 import argparse
 import contextlib
+import fcntl
 import importlib
 import io
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -129,3 +131,99 @@ class LockTest(unittest.TestCase):
             self.assertEqual(other.wait(10), 0)
             other.stdout.close()
             other.stderr.close()
+
+
+class KeepTest(unittest.TestCase):
+    """A child keeps a guest's directory; so do the programs that it starts."""
+
+    KEEP = "import pathlib; from tidemark import lock\nlock.keep(pathlib.Path({!r}), 'guest/a')\n"
+    WAIT = "print('kept', flush=True); input()"
+    ORPHAN = """
+import subprocess
+quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+child = subprocess.Popen(["sleep", "60"], pass_fds=lock.kept(), **quiet)
+print(child.pid, flush=True)
+"""
+    NESTED = """
+with lock.hold(pathlib.Path({!r}), 'kernel/b'):
+    lock.keep(pathlib.Path({!r}), 'guest/b')
+lock.keep(pathlib.Path({!r}), 'guest/b')
+"""
+
+    def setUp(self) -> None:
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.build = Path(directory.name)
+
+    def start(self, program: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-c", self.KEEP.format(str(self.build)) + program],
+            cwd=Path(command.__file__).parents[1],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def end(self, child: subprocess.Popen[str]) -> str:
+        """Let the child end, and return its errors."""
+        return child.communicate("\n", timeout=20)[1]
+
+    def is_free(self, artifact: str) -> bool:
+        """Whether another process could take the lock, which it takes and gives back."""
+        path = self.build / lock.PLACE / artifact
+        with path.open("r+") as stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            return True
+
+    def started(self, program: str) -> tuple[subprocess.Popen[str], str]:
+        """A child, and the line with which it says that it has the lock."""
+        child = self.start(program)
+        assert child.stdout
+        return child, child.stdout.readline().strip()
+
+    def test_second_process_fails_with_the_name_of_the_first(self) -> None:
+        first, _ = self.started(self.WAIT)
+        told = self.end(self.start(""))
+        self.assertIn(f"build/guest/a is in use by `-c` (process {first.pid})", told)
+        self.assertIn("try again later", told)
+        self.assertEqual(self.end(first), "")
+        self.assertEqual(self.end(self.start("")), "")
+
+    def test_kept_until_the_process_ends_and_clean_waits(self) -> None:
+        nested = self.NESTED.replace("{!r}", repr(str(self.build)))
+        first, _ = self.started(nested + self.WAIT)
+        for artifact, free in (
+            ("guest-a", False),
+            ("guest-b", False),
+            ("kernel-b", True),
+            (lock.ALL, False),
+        ):
+            self.assertEqual(self.is_free(artifact), free, artifact)
+        self.assertEqual(self.end(first), "")
+        self.assertTrue(self.is_free(lock.ALL))
+
+    def test_an_orphan_keeps_it(self) -> None:
+        first, pid = self.started(self.ORPHAN)
+        try:
+            self.assertEqual(self.end(first), "")
+            told = self.end(self.start(""))
+            self.assertIn("guest/a is in use by a guest that outlived its command", told)
+            self.assertFalse(self.is_free(lock.ALL))
+        finally:
+            os.kill(int(pid), signal.SIGKILL)
+
+    def test_threads_of_a_process_share_it(self) -> None:
+        threads = """
+import concurrent.futures
+with concurrent.futures.ThreadPoolExecutor(8) as pool:
+    keep = lambda n: lock.keep(pathlib.Path({!r}), f"guest/{n % 2}")
+    list(pool.map(keep, range(64)))
+    print(len(lock.kept()), flush=True)
+"""
+        first, count = self.started(threads.replace("{!r}", repr(str(self.build))))
+        self.assertEqual(self.end(first), "")
+        self.assertEqual(count, "4")

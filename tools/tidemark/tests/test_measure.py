@@ -367,6 +367,7 @@ class GuestsTest(unittest.TestCase):
         with (
             mock.patch.object(guests, "_measure", measure),
             mock.patch.object(guests, "_initramfs"),
+            mock.patch.object(guest, "directory"),
         ):
             found = guests.run(TOY, self.kernels, 2, 1)
         self.assertEqual(found.repeated, 0.25)

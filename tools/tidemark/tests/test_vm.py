@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from tidemark import packages, vm
+from tidemark import lock, packages, vm
 from tidemark.report import Failure
 
 
@@ -68,6 +68,13 @@ class RunTest(unittest.TestCase):
         ender.start()
         self.assertIsNone(self.run_guest("exec sleep 60").status)
         ender.join()
+
+    def test_qemu_inherits_the_locks_that_are_kept(self) -> None:
+        with tempfile.TemporaryFile() as stream:
+            fd = stream.fileno()
+            with mock.patch.object(lock, "kept", return_value=(fd,)):
+                outcome = self.run_guest(f'test -e /proc/$$/fd/{fd} && echo "done 0" > "$results"')
+        self.assertEqual(outcome.status, 0)
 
     def test_qemu_that_does_not_start_is_quoted(self) -> None:
         with self.assertRaises(Failure) as caught:
