@@ -5,6 +5,7 @@ import argparse
 import os
 import re
 import shutil
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -37,6 +38,9 @@ DISK_BYTES = 4 << 30
 DISK_BYTES_PER_SECOND = 30_000_000
 # Some 5000 source files, 72 MB: on the disk at hand they take seconds rather than moments.
 SOURCE_DIRECTORIES = ("block", "fs", "init", "ipc", "kernel", "mm")
+
+# A lock of lock.py keeps out other processes, but not the threads of this one.
+_packing = threading.Lock()
 
 
 def built(args: argparse.Namespace, edit: tree.Edit | None = None) -> tuple[Base, Image]:
@@ -180,15 +184,22 @@ def slow_disk(path: Path) -> Path:
 
 
 def _source_tarball(base: Base, layout: Layout) -> Path:
-    """Part of the base's own source. The guest unpacks it from a disk without a file system."""
-    place = layout.build / "guest"
-    archive = place / f"{base.label}-source.tar"
+    """Part of the base's own source. The guest unpacks it from a disk without a file system.
+
+    A guest that has the tarball of another source keeps that file: a new one replaces its name.
+    """
+    name = f"{base.label}-source.tar"
+    archive = layout.build / "guest" / name
     stamp = archive.with_suffix(".json")
-    if scratch.read_json(stamp).get("key") == base.key and archive.exists():
-        return archive
-    with working("packing the tarball that the guest unpacks"):
-        process.output(
-            ["tar", "-c", "--sort=name", "-f", archive, "-C", base.path, *SOURCE_DIRECTORIES]
-        )
-    scratch.write_json(stamp, {"key": base.key})
+    with _packing, lock.hold(layout.build, f"guest/{name}"):
+        if scratch.read_json(stamp).get("key") == base.key and archive.exists():
+            return archive
+        with working("packing the tarball that the guest unpacks"):
+            draft = archive.with_name(f"{name}.new")
+            process.output(
+                ["tar", "-c", "--sort=name", "-f", draft, "-C", base.path, *SOURCE_DIRECTORIES]
+            )
+            stamp.unlink(missing_ok=True)
+            draft.replace(archive)
+        scratch.write_json(stamp, {"key": base.key})
     return archive
