@@ -16,6 +16,8 @@ LAST_WORDS = 12
 # A result line, and that of a suite; on the console, the time precedes it.
 RESULT = re.compile(r"^(?:\[[ .\d]*\])? *(?P<failed>not )?ok \d+")
 FAILED = re.compile(r"^(?:\[[ .\d]*\] )?not ok \d+ (?:- )?(?P<name>\S+)")
+# That of a kselftest program, by guest/kselftests.
+PROGRAM = re.compile(r"^(?:not )?ok \d+ (?:- )?(?P<name>test_\w+)(?: # SKIP)?$")
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,11 @@ def _failed_suites(lines: Sequence[str], cases: Sequence[Case]) -> Iterator[Case
     for found in filter(None, map(FAILED.match, lines)):
         if found["name"] not in explained:
             yield Case(f"{found['name']} as a whole", "FAIL")
+
+
+def programs(lines: Sequence[str]) -> set[str]:
+    """The kselftests with a result of their own: passed, failed or skipped as a whole."""
+    return {found["name"] for found in map(PROGRAM.match, lines) if found}
 
 
 def last_words(lines: Sequence[str]) -> Iterator[str]:

@@ -57,7 +57,7 @@ def main(args: argparse.Namespace) -> int:
     cases: list[ktap.Case] = []
     for mode, parameters in boots(args.only, more).items():
         machine = guest.machine(args, image, base, mode, parameters)
-        cases += _boot(machine, image, known, timeout)
+        cases += _boot(machine, image, known, timeout, expected(args.base, mode, args.only))
     return _summary(cases)
 
 
@@ -90,7 +90,7 @@ def boots(only: str, more: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:
     for word in words:
         _require(word)
     chosen = list(dict.fromkeys(word.partition(".")[0] for word in words))
-    modes = {"v1" if name.endswith("_v1") else "test" for name in chosen}
+    modes = {_mode(name) for name in chosen}
     cases = [word for word in words if "." in word]
     if cases:
         more = (f"TEST_CASES={','.join(cases)}", *more)
@@ -99,6 +99,18 @@ def boots(only: str, more: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:
         for mode in SUITES
         if mode in modes
     }
+
+
+def expected(base: str, mode: str, only: str) -> list[str]:
+    """The base's kselftests of a boot. Each of them has to give a result there."""
+    wanted = {word.partition(".")[0] for word in only.split(",") if word}
+    there = overlay.for_base(base, REPOSITORY)
+    names = sorted(found["name"] for found in guest.selftests() if found.string in there)
+    return [name for name in names if _mode(name) == mode and (not wanted or name in wanted)]
+
+
+def _mode(name: str) -> str:
+    return "v1" if name.endswith("_v1") else "test"
 
 
 def _require(word: str) -> None:
@@ -115,7 +127,11 @@ def _require(word: str) -> None:
 
 
 def _boot(
-    machine: vm.Machine, image: Image, known: Sequence[lockdep.Link], timeout: float
+    machine: vm.Machine,
+    image: Image,
+    known: Sequence[lockdep.Link],
+    timeout: float,
+    programs: Sequence[str] = (),
 ) -> list[ktap.Case]:
     log = guest.log(machine)
     heard: list[str] = []
@@ -127,6 +143,7 @@ def _boot(
     if KUNIT in machine.parameters:
         cases += _suite(ktap.parse(outcome.console, source, place, "kunit"), "KUnit")
     cases += _suite(ktap.parse(outcome.results, source, place, "kselftest"), "kselftest")
+    cases += _without_result(programs, outcome.results)
     if said := [*ktap.last_words(outcome.console), *ktap.last_words(outcome.results)]:
         failure(Failure(f"guest {machine.mode}: before each failure there was", said))
     lines = kcsan.without_others(outcome.console, image.build, overlay.files(REPOSITORY))
@@ -137,6 +154,12 @@ def _boot(
 def _suite(cases: list[ktap.Case], what: str) -> list[ktap.Case]:
     """A boot without any result is a failure too."""
     return cases or [ktap.Case(f"{what}: any result", "FAIL")]
+
+
+def _without_result(programs: Sequence[str], results: Sequence[str]) -> list[ktap.Case]:
+    """A program that was not built or not started leaves no trace in the results."""
+    heard = ktap.programs(results)
+    return [ktap.Case(f"{name}: no result", "FAIL") for name in programs if name not in heard]
 
 
 def _console_case(mode: str, outcome: vm.Outcome) -> ktap.Case:

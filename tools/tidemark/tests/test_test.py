@@ -2,8 +2,11 @@
 """Which boots `make test` takes, with which parameters."""
 
 import unittest
+from collections.abc import Sequence
+from pathlib import Path
+from unittest import mock
 
-from tidemark import test
+from tidemark import guest, ktap, overlay, test, vm
 from tidemark.report import Failure
 
 
@@ -41,3 +44,39 @@ class BootsTest(unittest.TestCase):
             with self.assertRaises(Failure) as caught:
                 test.boots(word)
             self.assertIn(says, caught.exception.message)
+
+
+class ExpectedTest(unittest.TestCase):
+    def test_each_program_is_expected_in_one_boot(self) -> None:
+        found = [*test.expected("6.12", "test", ""), *test.expected("6.12", "v1", "")]
+        self.assertEqual(sorted(found), sorted(each["name"] for each in guest.selftests()))
+        self.assertIn("test_memcg_dirty_v1", test.expected("6.12", "v1", ""))
+        self.assertNotIn("test_memcg_dirty_v1", test.expected("6.12", "test", ""))
+
+    def test_programs_of_only(self) -> None:
+        only = "test_memcg_dirty.test_pairs,test_memcg_dirty.test_valid,test_memcg_dirty_v1"
+        self.assertEqual(test.expected("6.12", "test", only), ["test_memcg_dirty"])
+        self.assertEqual(test.expected("6.12", "v1", only), ["test_memcg_dirty_v1"])
+
+    def test_programs_of_another_base(self) -> None:
+        with mock.patch.object(overlay, "for_base", return_value={}):
+            self.assertEqual(test.expected("6.12", "test", ""), [])
+
+    def cases(self, *results: str, expected: Sequence[str] = ("test_a", "test_b")) -> list[str]:
+        machine = vm.Machine(Path("k"), Path("guest/i"), "test")
+        outcome = vm.Outcome(list(results), [], 0)
+        parsed = [ktap.Case("test_a test_x", "ok")]
+        with (
+            mock.patch.object(vm, "run", return_value=outcome),
+            mock.patch.object(ktap, "parse", return_value=parsed),
+        ):
+            found = test._boot(machine, mock.Mock(), (), 9, expected)
+        return [case.name for case in found if case.outcome == "FAIL"]
+
+    def test_a_program_without_a_result_has_failed(self) -> None:
+        lines = ("KTAP version 1", "1..2", "    ok 1 test_b", "ok 1 test_a")
+        self.assertEqual(self.cases(*lines), ["test_b: no result"])
+        self.assertEqual(self.cases(*lines, expected=()), [])
+
+    def test_failed_or_skipped_as_a_whole_is_a_result(self) -> None:
+        self.assertEqual(self.cases("not ok 1 test_a", "ok 2 test_b # SKIP"), [])
