@@ -3,6 +3,8 @@
 
 All mutants of mutants.toml are compiled into one throwaway kernel. A parameter of that kernel
 switches one of them on, so that one boot goes through all: each test first runs without a mutant.
+A test that fails now and then must not count as one that finds a mutant: it has to fail each time
+that it runs with the mutant.
 """
 
 import argparse
@@ -18,7 +20,9 @@ from .report import Failure, progress, working
 
 TABLE = "mutants.md"
 BOOT_SECONDS = 300
-TIMEOUT_SECONDS = 4 * 3600
+TIMEOUT_SECONDS = 8 * 3600
+# In a row, and all of them have to fail.
+RUNS_OF_A_MUTANT = 2
 PANIC = "Kernel panic"
 # A shell's statuses for a program that cannot be run.
 NOT_RUN = (126, 127)
@@ -99,7 +103,7 @@ def chosen(mutants: Sequence[Mutant], only: str) -> list[Mutant]:
 
 
 def runs(mutants: Sequence[Mutant], only: str = "") -> dict[str, list[Run]]:
-    """What each boot runs: a test without a mutant, and then with each one that names it."""
+    """The runs of each boot: a test without a mutant, then twice with each one that names it."""
     words = set(only.split(","))
     pairs = [
         (name, mutant)
@@ -113,7 +117,11 @@ def runs(mutants: Sequence[Mutant], only: str = "") -> dict[str, list[Run]]:
         seconds = max(mutant.seconds for mutant in here)
         mode = MODES[name.partition(".")[0].endswith("_v1")]
         found.setdefault(mode, []).append(Run(0, name, seconds))
-        found[mode] += [Run(mutant.number, name, mutant.seconds) for mutant in here]
+        found[mode] += [
+            Run(mutant.number, name, mutant.seconds)
+            for mutant in here
+            for _ in range(RUNS_OF_A_MUTANT)
+        ]
     return found
 
 
@@ -152,14 +160,14 @@ def _boot(machine: vm.Machine, planned: Sequence[Run], before: int) -> list[Resu
 
 
 def results(lines: Iterable[str], planned: Sequence[Run]) -> list[Result]:
-    """The outcomes of the runs that came to an end; the last try of each counts."""
+    """The outcomes of the runs that came to an end; without a mutant, the last try counts."""
     found: list[Result] = []
     said: list[str] = []
     run: Run | None = None
     for line in lines:
         if begun := RUN.fullmatch(line):
             at = int(begun["mutant"]), begun["test"]
-            again = found and (found[-1].run.mutant, found[-1].run.test) == at
+            again = found and at == (0, found[-1].run.test)
             run = found.pop().run if again else planned[len(found)]
             said = []
         elif run and (ended := STATUS.fullmatch(line)):
@@ -196,12 +204,13 @@ def verdicts(
     """Mutant, test and result. A test that does not pass without a mutant tells nothing."""
     sound = {each.run.test for each in found if not each.run.mutant and each.outcome == "ok"}
     by_number = {mutant.number: mutant for mutant in mutants}
+    outcomes: dict[tuple[int, str], set[str]] = {}
     for each in sorted(found, key=lambda result: result.run.mutant):
-        if not each.run.mutant:
-            continue
-        verdict = "killed" if each.outcome == "FAIL" else "survived"
-        name = each.run.test
-        yield by_number[each.run.mutant], name, verdict if name in sound else "no control"
+        if each.run.mutant:
+            outcomes.setdefault((each.run.mutant, each.run.test), set()).add(each.outcome)
+    for (number, name), seen in outcomes.items():
+        verdict = "killed" if seen == {"FAIL"} else "survived"
+        yield by_number[number], name, verdict if name in sound else "no control"
 
 
 def table(mutants: Sequence[Mutant], found: Sequence[Result]) -> Iterator[str]:

@@ -4,8 +4,10 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from unittest import mock
 
-from tidemark import mutants, mutation
+from tidemark import mutants, mutation, vm
 from tidemark.layout import REPOSITORY
 from tidemark.mutants import Result, Run
 from tidemark.mutation import Data, Mutant, Without
@@ -176,15 +178,15 @@ class RunsTest(fake.Case):
         self.assertEqual(
             names,
             [
-                *((0, "test_a.test_limit"), (1, "test_a.test_limit")),
-                *((0, "a.a_test_limit"), (1, "a.a_test_limit")),
-                *((0, "test_a.test_x"), (2, "test_a.test_x"), (3, "test_a.test_x")),
+                *((mutant, "test_a.test_limit") for mutant in (0, 1, 1)),
+                *((mutant, "a.a_test_limit") for mutant in (0, 1, 1)),
+                *((mutant, "test_a.test_x") for mutant in (0, 2, 2, 3, 3)),
             ],
         )
-        self.assertEqual([run.mutant for run in planned["mutantsv1"]], [0, 1])
+        self.assertEqual([run.mutant for run in planned["mutantsv1"]], [0, 1, 1])
         self.assertEqual(mutants.text_of([Run(2, "test_a.test_x", 9)]), "2 9 test_a.test_x\n")
         some = mutants.runs(found, "a.a_test_limit")
-        self.assertEqual([run.test for run in some["mutants"]], ["a.a_test_limit"] * 2)
+        self.assertEqual([run.test for run in some["mutants"]], ["a.a_test_limit"] * 3)
 
 
 def outcome(name: str, status: int, *lines: str) -> str:
@@ -192,7 +194,8 @@ def outcome(name: str, status: int, *lines: str) -> str:
 
 
 class ResultsTest(fake.Case):
-    planned: Sequence[Run] = [Run(0, "test_a.test_x", 9), Run(4, "test_a.test_x", 9)]
+    control, again = Run(0, "test_a.test_x", 9), Run(4, "test_a.test_x", 9)
+    planned: Sequence[Run] = [control, again, again]
 
     def test_outcomes(self) -> None:
         self.assertEqual(outcome("test_a.test_x", 0, "ok 1 test_x"), "ok")
@@ -222,16 +225,33 @@ class ResultsTest(fake.Case):
         lines += ["not ok 1 test_x", "status 1 from 3.0 to 4.0"]
         found = mutants.results(lines, self.planned)
         self.assertEqual([each.outcome for each in found], ["ok", "FAIL"])
+        lines += ["run 4 test_a.test_x", "ok 1 test_x", "status 0 from 4.0 to 5.0"]
+        found = mutants.results(lines, self.planned)
+        self.assertEqual([each.outcome for each in found], ["ok", "FAIL", "ok"])
 
-    def table(self, control: str, result: str) -> str:
-        found = [Result(self.planned[0], control), Result(self.planned[1], result)]
+    def test_a_run_that_kills_the_guest_is_repeated_in_the_next(self) -> None:
+        console = ["Kernel panic - not syncing"]
+        passed = ["run 0 test_a.test_x", "ok 1 test_x", "status 0 from 1.0 to 2.0"]
+        broken = ["run 4 test_a.test_x", "# begun"]
+        outcomes = [vm.Outcome(lines, console, None) for lines in (passed + broken, broken)]
+        machine = vm.Machine(Path("k"), Path("guest/i"), "mutants")
+        with mock.patch.object(vm, "run", side_effect=outcomes) as run:
+            found = mutants._all_boots(machine, self.planned)
+        self.assertEqual([each.outcome for each in found], ["ok", "FAIL", "FAIL"])
+        starts = [call.args[0].parameters[-1] for call in run.call_args_list]
+        self.assertEqual(starts, ["tidemark.from=1", "tidemark.from=3"])
+
+    def table(self, *outcomes: str) -> str:
+        found = [Result(run, each) for run, each in zip(self.planned, outcomes, strict=True)]
         return "\n".join(mutants.table([mutant(4)], found))
 
     def test_table(self) -> None:
-        self.assertEqual(self.table("ok", "FAIL"), "killed     m4  limit_of()  test_a.test_x")
-        self.assertTrue(self.table("ok", "ok").startswith("survived "))
-        self.assertTrue(self.table("FAIL", "FAIL").startswith("no control "))
-        self.assertTrue(self.table("skip", "skip").startswith("no control "))
+        killed = "killed     m4  limit_of()  test_a.test_x"
+        self.assertEqual(self.table("ok", "FAIL", "FAIL"), killed)
+        for once in (("ok", "ok"), ("FAIL", "ok"), ("ok", "FAIL")):
+            self.assertTrue(self.table("ok", *once).startswith("survived "), once)
+        self.assertTrue(self.table("FAIL", "FAIL", "FAIL").startswith("no control "))
+        self.assertTrue(self.table("skip", "skip", "skip").startswith("no control "))
 
     def test_page(self) -> None:
         found = [Result(self.planned[0], "ok"), Result(self.planned[1], "FAIL")]
