@@ -46,6 +46,7 @@ def main(args: argparse.Namespace) -> int:
     packages.require(TOOLS, wanted)
     base = bases.obtain(args.base, args.linux)
     text = given.read_text() if given else distribution_config(args.base, REPOSITORY)
+    require_space(REPOSITORY, (REPOSITORY.build / "kernel" / _objects(base.label)).exists())
     print(build(base, text))
     return 0
 
@@ -83,29 +84,38 @@ def version(base: Base, layout: Layout) -> str:
     return f"{distribution}+tidemark{count}.g{commit}"
 
 
-def build(base: Base, text: str, layout: Layout = REPOSITORY) -> Path:
-    """Build incrementally in a directory of its own; an interrupted build goes on where it was."""
+def build(base: Base, text: str, layout: Layout = REPOSITORY, variant: str = "") -> Path:
+    """Build incrementally in a directory of its own; an interrupted build goes on where it was.
+
+    Each variant has such a directory, and one for its packages.
+    """
     kbuild.check_place(layout)
-    name = f"deb-{base.label}"
+    label = base.label + variant
+    objects = _objects(label)
     with (
         tree.use(base, False, layout) as source,
-        lock.hold(layout.build, f"kernel/{name}") as descriptor,
+        lock.hold(layout.build, f"kernel/{objects.parent}") as descriptor,
     ):
-        builder = Kbuild(f"{name}/objects", source.path, layout, descriptor)
+        builder = Kbuild(str(objects), source.path, layout, descriptor)
         stamp = builder.out / "tidemark.json"
         lineage = scratch.read_json(stamp).get("lineage")
-        require_space(layout, builder.out.exists())
         builder.start(afresh=lineage != source.lineage)
         scratch.write_json(stamp, {"lineage": source.lineage})
         configure(builder, text, layout)
         _make(builder, version(base, layout))
-        return _collect(builder.out.parent, layout.build / "deb" / base.label)
+        return _collect(builder.out.parent, layout.build / "deb" / label)
+
+
+def _objects(label: str) -> Path:
+    """The kernel's makefiles put packages into the parent of their build directory."""
+    return Path(f"deb-{label}", "objects")
 
 
 def require_space(layout: Layout, continued: bool) -> None:
     free = shutil.disk_usage(layout.root).free >> 30
     if free < FREE_GIB and not continued:
         raise Failure(f"packages take up to {FREE_GIB} GiB below build/, and {free} GiB are free")
+    progress(f"packages take up to {FREE_GIB} GiB below build/")
 
 
 def configure(builder: Kbuild, text: str, layout: Layout) -> None:
@@ -125,7 +135,7 @@ def _make(builder: Kbuild, package_version: str) -> None:
         builder.make(f"-j{kbuild.jobs()}", "prepare")
         planned = builder.planned("all")
     minutes = planned * SECONDS_PER_FILE / kbuild.jobs() / 60
-    progress(f"about {planned} files will take {minutes:.0f} minutes and up to {FREE_GIB} GiB")
+    progress(f"about {planned} files will take {minutes:.0f} minutes")
     variables = {
         "DEB_BUILD_PROFILES": PROFILES,
         "INSTALL_MOD_STRIP": "1",

@@ -56,6 +56,27 @@ class ConfigTest(fake.Case):
             deb.require_space(self.layout, continued=True)
 
 
+class PlaceTest(fake.Case):
+    def test_a_variant_keeps_off_the_packages_of_hours(self) -> None:
+        base = self.obtain()
+        with (
+            mock.patch("tidemark.tree.use"),
+            mock.patch("tidemark.scratch.write_json"),
+            mock.patch.object(deb, "Kbuild") as builder,
+            mock.patch.object(deb, "configure"),
+            mock.patch.object(deb, "_make"),
+            mock.patch.object(deb, "_collect") as collect,
+        ):
+            builder.return_value.out = self.layout.build / "kernel" / "x" / "objects"
+            deb.build(base, "", self.layout, "-debian")
+            deb.build(base, "", self.layout)
+        names = [call.args[0] for call in builder.call_args_list]
+        label = base.label
+        self.assertEqual(names, [f"deb-{label}-debian/objects", f"deb-{label}/objects"])
+        places = [call.args[1].name for call in collect.call_args_list]
+        self.assertEqual(places, [f"{label}-debian", label])
+
+
 class MissingTest(fake.Case):
     def test_all_missing_packages_in_one_message(self) -> None:
         with (
