@@ -6,10 +6,12 @@ import hashlib
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
-from . import archive, guest, kbuild, kernel, lock, packages, process, scratch, vm
+from . import archive, deb, guest, kbuild, kernel, lock, packages, process, scratch, vm
 from . import base as bases
+from .base import Base
 from .kernel import Image
 from .layout import REPOSITORY, Layout
 from .report import Failure, progress, working
@@ -17,18 +19,22 @@ from .report import Failure, progress, working
 FLAVOUR = "debian"
 TOOLS = ("e2fsprogs", "fakeroot", "mmdebstrap", "tar")
 PACKAGES = (
-    *("dbus", "dbus-user-session", "libpam-systemd", "systemd-sysv", "udev"),
+    *("dbus", "dbus-user-session", "initramfs-tools", "kexec-tools", "libpam-systemd"),
+    *("systemd-sysv", "udev"),
     *("containerd", "crun", "lxc", "podman", "runc", "uidmap"),
     *("busybox-static", "jq", "procps", "python3", "tmux"),
 )
 HERE = Path(__file__).resolve().parent / "guest" / "debian"
 SETUP = HERE / "setup"
+SYSTEM = HERE / "system.rst"
 # The disk of the tests: these, the pages with recipes, and the programs that they use.
-TESTS = (HERE / "start", HERE / "recipes.py", HERE / "system.rst")
+TESTS = (*(HERE / name for name in ("start", "install", "recipes.py", "package.rst")), SYSTEM)
 PAGE = Path("Documentation", "admin-guide", "mm", "memcg_dirty_containers.rst")
 PROGRAM = Path("tools", "cgroup", "memcg_dirty_top.py")
+# The recipe of package.rst, which has a boot of its own.
+PACKAGE = "package"
 ROOT_MIB = 3072
-TESTS_MIB = 8
+TESTS_MIB = 64
 MEMORY_MIB = 2048
 UNPACK = (
     'mkdir "$2" && tar -x --xattrs --xattrs-include="*" -f "$1" -C "$2" && '
@@ -36,31 +42,51 @@ UNPACK = (
 )
 
 
-def built(args: argparse.Namespace) -> Image:
-    """Prepare the packages and the kernel."""
-    tools = (*kbuild.TOOLS, *TOOLS, *vm.TOOLS)
+def built(args: argparse.Namespace, tools: Sequence[str] = ()) -> tuple[Base, Image]:
+    """Prepare the packages of this machine and the kernel."""
+    tools = (*kbuild.TOOLS, *TOOLS, *vm.TOOLS, *tools)
     packages.require(tools, bases.required_packages(args.base, args.linux))
     base = bases.obtain(args.base, args.linux)
-    return kernel.build(base, args.pristine, flavour=FLAVOUR)
+    return base, kernel.build(base, args.pristine, flavour=FLAVOUR)
 
 
 def machine(
-    args: argparse.Namespace, image: Image, mode: str, parameters: tuple[str, ...] = ()
+    args: argparse.Namespace,
+    image: Image,
+    mode: str,
+    parameters: tuple[str, ...] = (),
+    installed: Path | None = None,
 ) -> vm.Machine:
-    """The root file system and the disk of the tests; what a guest changes is lost at its end."""
-    place = guest.directory(image.build.name)
-    disks = (
-        vm.Disk(root(REPOSITORY), temporary=True),
-        vm.Disk(_tests(place, REPOSITORY), read_only=True),
-    )
+    """The root file system and the disk of the tests; what a guest changes is lost at its end.
+
+    A guest that installs a package of a kernel has it on the disk of the tests.
+    """
+    place = guest.directory(image.build.name + (f"-{PACKAGE}" if installed else ""))
+    tests = _tests(place, REPOSITORY, installed)
+    disks = (vm.Disk(root(REPOSITORY), temporary=True), vm.Disk(tests, read_only=True))
     words = ("kunit.enable=0", *parameters)
     return vm.Machine(image.path, None, mode, disks, words, MEMORY_MIB, args.cpus, args.kvm)
 
 
-def words(pristine: bool, only: str) -> tuple[str, ...]:
-    """The kernel parameters that choose recipes, for guest/debian/start."""
+def package(base: Base, image: Image, layout: Layout = REPOSITORY) -> Path:
+    """The Debian package of the guest's kernel: as `make deb` builds it, but in minutes."""
+    place = deb.build(base, image.config.read_text(), layout, f"-{FLAVOUR}")
+    return next(place.glob("linux-image-*.deb"))
+
+
+def boots(pristine: bool, only: str) -> dict[str, tuple[str, ...]]:
+    """The guest's modes with the kernel parameters that choose recipes, for guest/debian/start."""
+    names = only.split(",") if only else []
+    others = [name for name in names if name != PACKAGE]
+    if pristine and len(others) < len(names):
+        raise Failure(f"--only {PACKAGE}: packages are of the patched kernel, without PRISTINE=1")
     unpatched = ("tidemark.unpatched",) if pristine else ()
-    return (*unpatched, *([f"tidemark.tests={only}"] if only else ()))
+    chosen: dict[str, tuple[str, ...]] = {}
+    if others or not names:
+        chosen[FLAVOUR] = (*unpatched, *([f"tidemark.tests={','.join(others)}"] if others else ()))
+    if PACKAGE in names or not (names or pristine):
+        chosen[PACKAGE] = ()
+    return chosen
 
 
 def root(layout: Layout) -> Path:
@@ -83,12 +109,13 @@ def root(layout: Layout) -> Path:
     return image
 
 
-def _tests(place: Path, layout: Layout) -> Path:
+def _tests(place: Path, layout: Layout, installed: Path | None) -> Path:
     content = place / "tests"
     if content.exists():
         shutil.rmtree(content)
     content.mkdir(parents=True)
-    for path in (*TESTS, layout.root / PAGE, layout.root / PROGRAM):
+    more = (installed,) if installed else ()
+    for path in (*TESTS, layout.root / PAGE, layout.root / PROGRAM, *more):
         shutil.copy(path, content)
     image = place / "tests.img"
     image.unlink(missing_ok=True)

@@ -15,7 +15,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     if args.flavour == debian.FLAVOUR:
-        machine = debian.machine(args, debian.built(args), "shell", ("loglevel=5",))
+        _, image = debian.built(args)
+        machine = debian.machine(args, image, "shell", ("loglevel=5",))
     else:
         base, image = guest.built(args)
         machine = guest.machine(args, image, base, "shell", ("loglevel=5",))

@@ -4,7 +4,8 @@
 A second boot is for cgroup v1: with the memory controller there, v2 has none. It has four
 nodes, for the suite that is about nodes.
 
-FLAVOUR=debian boots Debian instead, and runs the recipes of the documentation in it.
+FLAVOUR=debian boots Debian instead, and runs the recipes of the documentation in it. A second boot
+installs the kernel's package there, and boots that kernel.
 """
 
 import argparse
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from . import base as bases
-from . import console, debian, guest, kcsan, kernel, ktap, lockdep, overlay, screen, vm
+from . import console, deb, debian, guest, kcsan, kernel, ktap, lockdep, overlay, screen, vm
 from .kernel import Image
 from .layout import REPOSITORY
 from .report import Failure, failure, progress, working
@@ -65,15 +66,23 @@ def _recipes(args: argparse.Namespace) -> list[ktap.Case]:
     """The unpatched kernel has recipes of its own: how the others fail there."""
     if args.writes or args.seconds:
         raise Failure("--writes and --seconds are for kselftests; FLAVOUR=debian runs recipes")
-    image = debian.built(args)
-    machine = debian.machine(args, image, "debian", debian.words(args.pristine, args.only))
-    cases = _boot(machine, image, (), DEBUG_TIMEOUT_SECONDS)
-    if shown := screen.captured(vm.results_path(guest.log(machine)).read_text().splitlines()):
-        picture = screen.path(args.base, REPOSITORY)
+    boots = debian.boots(args.pristine, args.only)
+    base, image = debian.built(args, deb.TOOLS if debian.PACKAGE in boots else ())
+    cases: list[ktap.Case] = []
+    for mode, parameters in boots.items():
+        package = debian.package(base, image) if mode == debian.PACKAGE else None
+        machine = debian.machine(args, image, mode, parameters, package)
+        cases += _boot(machine, image, (), DEBUG_TIMEOUT_SECONDS)
+        _picture(args.base, vm.results_path(guest.log(machine)).read_text())
+    return cases
+
+
+def _picture(base_name: str, results: str) -> None:
+    if shown := screen.captured(results.splitlines()):
+        picture = screen.path(base_name, REPOSITORY)
         picture.parent.mkdir(parents=True, exist_ok=True)
         picture.write_text(screen.svg(shown))
         progress(f"the guest's terminal is in {REPOSITORY.relative(picture)}")
-    return cases
 
 
 def environment(writes: int, seconds: int) -> tuple[str, ...]:
