@@ -100,7 +100,8 @@ class MemcgDirtyTopTest(fake.Case):
         self.service()
         lines = self.run_script("--once").stdout.splitlines()
         self.assertEqual(len(lines), 3)
-        self.assertEqual(lines[1].split(), "24.0M 12.0M 40.0M 90% 0 0 0 - system".split())
+        columns = ["24.0M", "12.0M", "40.0M", "90%", "0", "0", "0", "-", "system"]
+        self.assertEqual(lines[1].split(), columns)
         self.assertTrue(lines[2].endswith("    backup  (limit of system)"), lines[2])
         self.assertNotIn("\033", lines[0])
 
