@@ -38,7 +38,8 @@ def take(name: str, layout: Layout) -> list[Path]:
     texts = {markdown.path(name, layout): markdown.document(name, kept, scenario)}
     for benchmark in BENCHMARKS:
         if benchmark.by_scene and benchmark.name in kept:
-            chart = page.trade_off(benchmark, kept[benchmark.name])
+            if not (chart := page.trade_off(benchmark, kept[benchmark.name]))["panels"]:
+                continue
             texts[layout.bases / name / f"{benchmark.name}.svg"] = page.draw([chart])[0]
     if name == bases.DEFAULT and scenario:
         path = layout.root / "README.md"

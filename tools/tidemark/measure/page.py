@@ -55,8 +55,8 @@ def _charts(benchmark: Benchmark, result: Result) -> Iterator[Chart]:
             "title": name,
             "curves": [{"variant": curve.variant, "points": curve.points} for curve in curves],
         }
-    if benchmark.by_scene:
-        yield trade_off(benchmark, result)
+    if benchmark.by_scene and (chart := trade_off(benchmark, result))["panels"]:
+        yield chart
     if bars := _bars(benchmark, result):
         yield {"kind": "ratios", "title": benchmark.name, "bars": bars}
     rows = [
