@@ -314,19 +314,13 @@ static int test_two_cgroups(const char *root)
 {
 	char *parent __free(cgroup) = create_bounded(root, "ratio_two", "50");
 	char *used __free(cgroup) = NULL, *once __free(cgroup) = NULL;
-	struct reads reads = {};
-	int try;
 
 	if (!parent || cg_write(parent, "cgroup.subtree_control", "+memory"))
 		return KSFT_FAIL;
 	used = create_cgroup(parent, "used");
 	once = create_cgroup(parent, "once");
-	reads.other = once;
-	/* On a slow disk, pages that are being read may be all that is inactive. */
-	for (try = 0; used && once && try < 3; try++)
-		if (hit_rate_beside(used, reads) >= KEPT)
-			return KSFT_PASS;
-	return KSFT_FAIL;
+	return passed(used && once &&
+		      hit_rate_beside(used, (struct reads){ .other = once }) >= KEPT);
 }
 
 static long active_percent(const char *cgroup)
