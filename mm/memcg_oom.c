@@ -140,7 +140,7 @@ static int memcg_oom_wake_function(wait_queue_entry_t *wait, unsigned int mode,
 	return memcg_wait_wake_function(wait, mode, sync, event);
 }
 
-/* Sleepers do not come back: without the mark, none begins to sleep. */
+/* It ends: without the mark, no other task begins to sleep. */
 static void memcg_oom_wake(struct mem_cgroup *level)
 {
 	wait_queue_head_t *queue = memcg_wait_queue(&level->memory.max);
