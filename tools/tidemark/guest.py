@@ -27,8 +27,8 @@ SELFTEST = re.compile(r"tools/testing/selftests/(?P<suite>[^/]+)/(?P<name>test_\
 ARCHIVE = ("--format=newc", "--owner=0:0", "--reproducible")
 BUSYBOX = Path("/bin/busybox")
 SCRIPTS = (
-    *("boot", "kselftests", "life", "mutants", "mutantsv1", "run", "shell", "test", "upstream"),
-    "v1",
+    *("boot", "dirty", "kselftests", "life", "mutants", "mutantsv1", "run", "shell", "test"),
+    *("upstream", "v1"),
 )
 # busybox has some of these, but not the file systems' own options.
 MKFS = ("mkfs.btrfs", "mkfs.ext4", "mkfs.vfat", "mkfs.xfs")

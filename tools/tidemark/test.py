@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Boots the patched kernel, whose KUnit suites run at boot, and runs our kselftests in it.
 
-A second boot is for cgroup v1: with the memory controller there, v2 has none. It has four
-nodes, for the suite that is about nodes.
+The dirty limits have a guest of their own: the tests sleep more than they compute, and two guests
+run side by side. Another one is for cgroup v1: with the memory controller there, v2 has none. It
+has four nodes, for the suite that is about nodes.
 
 FLAVOUR=debian boots Debian instead, and runs the recipes of the documentation in it. A second boot
 installs the kernel's package there, and boots that kernel.
@@ -11,11 +12,12 @@ installs the kernel's package there, and boots that kernel.
 import argparse
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from . import base as bases
-from . import console, deb, debian, guest, kcsan, kernel, ktap, lockdep, overlay, screen, vm
+from . import console, deb, debian, guest, kbuild, kcsan, kernel, ktap, lockdep, overlay, screen, vm
 from .kernel import Image
 from .layout import REPOSITORY
 from .report import Failure, failure, progress, working
@@ -25,8 +27,14 @@ DEBUG_TIMEOUT_SECONDS = 7200
 # A row of a program's table of tests: T(test_x) or { "test_x", test_x }.
 CASE = re.compile(r'^\t(?:T\(|\{ ")(test_\w+)', re.M)
 KUNIT = "kunit.enable=1"
-SUITES = {"test": (KUNIT,), "v1": (KUNIT, "kunit.filter_glob=watermark_wait")}
-NODES: dict[str, tuple[str, ...]] = {"test": (), "v1": ("numa=fake=4",)}
+NO_KUNIT = "kunit.enable=0"
+SUITES = {
+    "test": (KUNIT,),
+    "dirty": (NO_KUNIT,),
+    "v1": (KUNIT, "kunit.filter_glob=watermark_wait"),
+}
+NODES: dict[str, tuple[str, ...]] = {"test": (), "dirty": (), "v1": ("numa=fake=4",)}
+GUESTS = 2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,12 +62,24 @@ def main(args: argparse.Namespace) -> int:
     base, image = guest.built(args)
     timeout = TIMEOUT_SECONDS if args.flavour == kernel.PLAIN else DEBUG_TIMEOUT_SECONDS
     timeout += 2 * args.seconds
-    more = environment(args.writes, args.seconds)
-    cases: list[ktap.Case] = []
-    for mode, parameters in boots(args.only, more).items():
-        machine = guest.machine(args, image, base, mode, parameters)
-        cases += _boot(machine, image, known, timeout, expected(args.base, mode, args.only))
-    return _summary(cases)
+    wanted = boots(args.only, environment(args.writes, args.seconds))
+
+    def boot(mode: str) -> list[ktap.Case]:
+        machine = guest.machine(args, image, base, mode, wanted[mode])
+        return _boot(machine, image, known, timeout, expected(args.base, mode, args.only))
+
+    return _summary(_side_by_side(boot, list(wanted)))
+
+
+def _side_by_side(boot: Callable[[str], list[ktap.Case]], modes: list[str]) -> list[ktap.Case]:
+    """The results of all modes, in their order. An error in one ends the others."""
+    with ThreadPoolExecutor(min(GUESTS, kbuild.jobs())) as pool:
+        try:
+            return [case for cases in pool.map(boot, modes) for case in cases]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            vm.abandon()
+            raise
 
 
 def _recipes(args: argparse.Namespace) -> list[ktap.Case]:
@@ -104,7 +124,7 @@ def boots(only: str, more: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:
     if cases:
         more = (f"TEST_CASES={','.join(cases)}", *more)
     return {
-        mode: ("kunit.enable=0", f"tidemark.tests={','.join(chosen)}", *NODES[mode], *more)
+        mode: (NO_KUNIT, f"tidemark.tests={','.join(chosen)}", *NODES[mode], *more)
         for mode in SUITES
         if mode in modes
     }
@@ -119,7 +139,10 @@ def expected(base: str, mode: str, only: str) -> list[str]:
 
 
 def _mode(name: str) -> str:
-    return "v1" if name.endswith("_v1") else "test"
+    """As the guest's script `test` has it."""
+    if name.endswith("_v1"):
+        return "v1"
+    return "dirty" if name.startswith("test_memcg_dirty") else "test"
 
 
 def _require(word: str) -> None:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which boots `make test` takes, with which parameters."""
 
+import threading
 import unittest
 from collections.abc import Sequence
 from pathlib import Path
 from unittest import mock
 
-from tidemark import guest, ktap, overlay, test, vm
+from tidemark import guest, kbuild, ktap, overlay, test, vm
 from tidemark.report import Failure
 
 
@@ -14,6 +15,7 @@ class BootsTest(unittest.TestCase):
     def test_all(self) -> None:
         boots = test.boots("")
         self.assertEqual(boots["test"], (test.KUNIT,))
+        self.assertEqual(boots["dirty"], (test.NO_KUNIT,))
         self.assertIn(test.KUNIT, boots["v1"])
         self.assertIn("numa=fake=4", boots["v1"])
 
@@ -35,7 +37,7 @@ class BootsTest(unittest.TestCase):
         found = test.boots("test_memcg_dirty.test_pairs,test_memcg_dirty.test_valid")
         cases = "TEST_CASES=test_memcg_dirty.test_pairs,test_memcg_dirty.test_valid"
         words = ("kunit.enable=0", "tidemark.tests=test_memcg_dirty", cases)
-        self.assertEqual(found, {"test": words})
+        self.assertEqual(found, {"dirty": words})
         for word, says in (
             ("test_memcg_dirty.test_pair", "test_pairs"),
             ("test_watermark_wait.test_valid", "--only test_watermark_wait"),
@@ -48,14 +50,14 @@ class BootsTest(unittest.TestCase):
 
 class ExpectedTest(unittest.TestCase):
     def test_each_program_is_expected_in_one_boot(self) -> None:
-        found = [*test.expected("6.12", "test", ""), *test.expected("6.12", "v1", "")]
+        found = [name for mode in test.SUITES for name in test.expected("6.12", mode, "")]
         self.assertEqual(sorted(found), sorted(each["name"] for each in guest.selftests()))
         self.assertIn("test_memcg_dirty_v1", test.expected("6.12", "v1", ""))
-        self.assertNotIn("test_memcg_dirty_v1", test.expected("6.12", "test", ""))
+        self.assertNotIn("test_memcg_dirty_v1", test.expected("6.12", "dirty", ""))
 
     def test_programs_of_only(self) -> None:
         only = "test_memcg_dirty.test_pairs,test_memcg_dirty.test_valid,test_memcg_dirty_v1"
-        self.assertEqual(test.expected("6.12", "test", only), ["test_memcg_dirty"])
+        self.assertEqual(test.expected("6.12", "dirty", only), ["test_memcg_dirty"])
         self.assertEqual(test.expected("6.12", "v1", only), ["test_memcg_dirty_v1"])
 
     def test_programs_of_another_base(self) -> None:
@@ -77,6 +79,33 @@ class ExpectedTest(unittest.TestCase):
         lines = ("KTAP version 1", "1..2", "    ok 1 test_b", "ok 1 test_a")
         self.assertEqual(self.cases(*lines), ["test_b: no result"])
         self.assertEqual(self.cases(*lines, expected=()), [])
+
+    def test_side_by_side(self) -> None:
+        meeting = threading.Barrier(2, timeout=9)
+
+        def boot(mode: str) -> list[ktap.Case]:
+            meeting.wait()
+            return [ktap.Case(mode, "ok")]
+
+        with mock.patch.object(kbuild, "jobs", return_value=2):
+            found = test._side_by_side(boot, ["test", "dirty"])
+        self.assertEqual([case.name for case in found], ["test", "dirty"])
+
+    def test_an_error_in_one_guest_ends_the_other(self) -> None:
+        ended = threading.Event()
+
+        def boot(mode: str) -> list[ktap.Case]:
+            if mode == "test":
+                raise Failure("it hangs")
+            self.assertTrue(ended.wait(9))
+            return []
+
+        with (
+            mock.patch.object(kbuild, "jobs", return_value=2),
+            mock.patch.object(vm, "abandon", side_effect=ended.set),
+            self.assertRaisesRegex(Failure, "it hangs"),
+        ):
+            test._side_by_side(boot, ["test", "dirty"])
 
     def test_failed_or_skipped_as_a_whole_is_a_result(self) -> None:
         self.assertEqual(self.cases("not ok 1 test_a", "ok 2 test_b # SKIP"), [])
