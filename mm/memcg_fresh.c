@@ -26,6 +26,9 @@
  * interval: 4 ms where the count is too low, since much may be written in a
  * short time, and 50 ms where it may be too high. A check reads the statistics
  * once more at most: they may stay low, where the flusher has pages of others.
+ *
+ * Charges that wait at memory.max for long share the interval of 4 ms: see
+ * mm/memcg_max.c.
  */
 
 #include <linux/atomic.h>
@@ -63,6 +66,31 @@ static unsigned long memcg_fresh_interval(bool freerun, unsigned long dirty,
 	return freerun ? 0 : MEMCG_FRESH_HIGH_INTERVAL;
 }
 
+static bool memcg_fresh_flush_after(struct mem_cgroup *memcg,
+				    unsigned long interval)
+{
+	if (!memcg_fresh_claim(&memcg->fresh_flushed, jiffies, interval))
+		return false;
+	memcg_flush_stats_now(memcg);
+	return true;
+}
+
+/**
+ * memcg_fresh_flush_once - flush statistics that no other task has just flushed
+ * @memcg: the cgroup whose statistics are read, which others may be at as well
+ *
+ * However many tasks call this, @memcg is flushed once in 4 ms, or in a jiffy if that
+ * is longer.
+ *
+ * Context: may sleep.
+ * Return: true if the statistics were flushed. Otherwise they may lack what has
+ *	changed in that time.
+ */
+bool memcg_fresh_flush_once(struct mem_cgroup *memcg)
+{
+	return memcg_fresh_flush_after(memcg, MEMCG_FRESH_LOW_INTERVAL);
+}
+
 /**
  * memcg_fresh_flush - flush the statistics by which a writer is to be paused
  * @wb: the flusher of the pages, which is that of a memory cgroup
@@ -82,11 +110,7 @@ bool memcg_fresh_flush(struct bdi_writeback *wb, bool freerun,
 	unsigned long interval = memcg_fresh_interval(freerun, dirty, wb_dirty,
 						      ceiling);
 
-	if (!interval ||
-	    !memcg_fresh_claim(&memcg->fresh_flushed, jiffies, interval))
-		return false;
-	memcg_flush_stats_now(memcg);
-	return true;
+	return interval && memcg_fresh_flush_after(memcg, interval);
 }
 
 #ifdef CONFIG_MEMCG_MAX_WAIT_KUNIT_TEST

@@ -77,11 +77,13 @@ atomic_t memcg_max_nr_waiters = ATOMIC_INIT(0);
  * @waiter: its entry
  * @needed: the pages of the level that have yet to be written; changed under the
  *	queue's lock
+ * @counted: the task has counted the pages before
  * @flushed: the flushers have been woken for it
  */
 struct memcg_max_waiter {
 	struct memcg_waiter waiter;
 	long needed;
+	bool counted;
 	bool flushed;
 };
 
@@ -197,16 +199,70 @@ static void memcg_max_need(struct memcg_max_waiter *waiter, long needed)
 	spin_unlock_irq(&queue->lock);
 }
 
+/**
+ * struct memcg_max_pending - pages of a level that a charge can wait for
+ * @dirty: those that no flusher has submitted
+ * @writeback: those that are under writeback
+ * @flushed: the task itself has flushed the statistics that these are from
+ */
+struct memcg_max_pending {
+	unsigned long dirty;
+	unsigned long writeback;
+	bool flushed;
+};
+
+static unsigned long memcg_max_read(struct mem_cgroup *level,
+				    struct memcg_max_pending *pending)
+{
+	pending->dirty = memcg_page_state(level, NR_FILE_DIRTY);
+	pending->writeback = memcg_page_state(level, NR_WRITEBACK);
+	return pending->dirty + pending->writeback;
+}
+
+/*
+ * Any number of tasks may wait, and a flush may take a lock of all cgroups. So those
+ * whose pages are not written share it: by a count of a moment ago, a task might
+ * take pages for those under writeback that it has just waited for.
+ */
+static bool memcg_max_flush_stats(struct memcg_max_waiter *waiter)
+{
+	struct mem_cgroup *level = waiter->waiter.level;
+
+	if (waiter->counted)
+		return memcg_fresh_flush_once(level);
+	waiter->counted = true;
+	memcg_flush_stats_now(level);
+	return true;
+}
+
+/* No task gives up waiting because of a count that another one has flushed. */
+static unsigned long memcg_max_pending(struct memcg_max_waiter *waiter,
+				       struct memcg_max_pending *pending)
+{
+	struct mem_cgroup *level = waiter->waiter.level;
+	unsigned long sum;
+
+	pending->flushed = memcg_max_flush_stats(waiter);
+	sum = memcg_max_read(level, pending);
+	if (sum || pending->flushed)
+		return sum;
+	memcg_flush_stats_now(level);
+	return memcg_max_read(level, pending);
+}
+
 /*
  * The flushers are those of the whole machine, and write all that is dirty then. So
  * they are woken once for each sleep, and not for each slice of it, as long as any
- * page is under writeback. A request may be lost behind one that is about to end.
+ * page is under writeback. A request may be lost behind one that is about to end:
+ * one of the tasks repeats it.
  */
 static bool memcg_max_must_flush(struct memcg_max_waiter *waiter,
-				 unsigned long dirty, unsigned long writeback,
+				 const struct memcg_max_pending *pending,
 				 long needed)
 {
-	if (!dirty || writeback >= needed || (waiter->flushed && writeback))
+	if (!pending->dirty || pending->writeback >= needed)
+		return false;
+	if (waiter->flushed && (pending->writeback || !pending->flushed))
 		return false;
 	waiter->flushed = true;
 	return true;
@@ -220,20 +276,19 @@ static bool memcg_max_must_flush(struct memcg_max_waiter *waiter,
 static bool memcg_max_prepare(struct memcg_max_waiter *waiter, long timeout)
 {
 	struct mem_cgroup *level = waiter->waiter.level;
-	unsigned long dirty, writeback;
+	struct memcg_max_pending pending;
 	long needed;
 
-	memcg_flush_stats_now(level);
-	dirty = memcg_page_state(level, NR_FILE_DIRTY);
-	writeback = memcg_page_state(level, NR_WRITEBACK);
-	needed = memcg_max_needed(dirty + writeback, waiter->waiter.nr_pages);
+	needed = memcg_max_needed(memcg_max_pending(waiter, &pending),
+				  waiter->waiter.nr_pages);
 	if (!needed)
 		return false;
-	if (memcg_max_must_flush(waiter, dirty, writeback, needed))
+	if (memcg_max_must_flush(waiter, &pending, needed))
 		wakeup_flusher_threads(WB_REASON_VMSCAN);
 	memcg_max_need(waiter, needed);
-	trace_memcg_max_sleep(cgroup_id(level->css.cgroup), dirty, writeback,
-			      needed, jiffies_to_msecs(timeout));
+	trace_memcg_max_sleep(cgroup_id(level->css.cgroup), pending.dirty,
+			      pending.writeback, needed,
+			      jiffies_to_msecs(timeout));
 	return true;
 }
 

@@ -21,11 +21,18 @@ void memcg_flush_stats_now(struct mem_cgroup *memcg);
 #ifdef CONFIG_CGROUP_WRITEBACK
 bool memcg_fresh_flush(struct bdi_writeback *wb, bool freerun,
 		       unsigned long dirty, unsigned long ceiling);
+bool memcg_fresh_flush_once(struct mem_cgroup *memcg);
 #else
 static inline bool memcg_fresh_flush(struct bdi_writeback *wb, bool freerun,
 				     unsigned long dirty, unsigned long ceiling)
 {
 	return false;
+}
+
+static inline bool memcg_fresh_flush_once(struct mem_cgroup *memcg)
+{
+	memcg_flush_stats_now(memcg);
+	return true;
 }
 #endif
 

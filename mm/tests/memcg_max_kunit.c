@@ -45,13 +45,22 @@ static void memcg_max_test_needed(struct kunit *test)
 /* Only if too little is under writeback already, and once. */
 static void memcg_max_test_flush(struct kunit *test)
 {
+	struct memcg_max_pending pending = { .writeback = 5, .flushed = true };
 	struct memcg_max_waiter waiter = {};
 
-	KUNIT_EXPECT_FALSE(test, memcg_max_must_flush(&waiter, 0, 5, 32));
-	KUNIT_EXPECT_FALSE(test, memcg_max_must_flush(&waiter, 100, 32, 32));
-	KUNIT_EXPECT_TRUE(test, memcg_max_must_flush(&waiter, 1, 31, 32));
-	KUNIT_EXPECT_FALSE(test, memcg_max_must_flush(&waiter, 1, 31, 32));
-	KUNIT_EXPECT_TRUE(test, memcg_max_must_flush(&waiter, 1, 0, 32));
+	KUNIT_EXPECT_FALSE(test, memcg_max_must_flush(&waiter, &pending, 32));
+	pending.dirty = 100;
+	KUNIT_EXPECT_FALSE(test, memcg_max_must_flush(&waiter, &pending, 5));
+	KUNIT_EXPECT_TRUE(test, memcg_max_must_flush(&waiter, &pending, 6));
+	KUNIT_EXPECT_FALSE(test, memcg_max_must_flush(&waiter, &pending, 6));
+	/* The request was lost, and one of those that see it repeats it. */
+	pending.writeback = 0;
+	KUNIT_EXPECT_TRUE(test, memcg_max_must_flush(&waiter, &pending, 6));
+	pending.flushed = false;
+	KUNIT_EXPECT_FALSE(test, memcg_max_must_flush(&waiter, &pending, 6));
+	/* A first request does not depend on who has flushed the statistics. */
+	waiter.flushed = false;
+	KUNIT_EXPECT_TRUE(test, memcg_max_must_flush(&waiter, &pending, 6));
 }
 
 /* Folios of any size, before and after the pages suffice. */
