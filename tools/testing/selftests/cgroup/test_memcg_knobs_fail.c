@@ -125,6 +125,13 @@ static int attempt_nth(const struct attempt *attempt, int nth, bool *used)
 	return err;
 }
 
+static bool is_default(int knob, const char *shown)
+{
+	if (!strcmp(knobs[knob].file, "memory.dirty_min"))
+		return !strcmp(shown, "0\n");
+	return !strcmp(shown, "max\n") || !strcmp(shown, "default\n");
+}
+
 /* A new cgroup has its files, with their defaults. */
 static bool is_whole(const char *cgroup)
 {
@@ -132,8 +139,7 @@ static bool is_whole(const char *cgroup)
 	int i;
 
 	for (i = 0; i < NR_CGROUP_KNOBS; i++) {
-		if (!knob_read(cgroup, i, shown) &&
-		    (!strcmp(shown, "max\n") || !strcmp(shown, "default\n")))
+		if (!knob_read(cgroup, i, shown) && is_default(i, shown))
 			continue;
 		ksft_print_msg("%s of a new cgroup shows '%s'\n", knobs[i].file,
 			       shown);
@@ -145,8 +151,11 @@ static bool is_whole(const char *cgroup)
 /* mkdir() has to leave behind a whole cgroup, or nothing. */
 static bool mkdir_is_right(const char *cgroup, int err)
 {
+	bool whole = !err && is_whole(cgroup);
+
+	/* As long as it is there, cg_destroy() of the parent does not return. */
 	if (!err)
-		return is_whole(cgroup) && !rmdir(cgroup);
+		return !rmdir(cgroup) && whole;
 	if (err == -ENOMEM && access(cgroup, F_OK) && errno == ENOENT)
 		return true;
 	ksft_print_msg("mkdir: %s\n", strerror(-err));
@@ -215,12 +224,13 @@ static bool write_nth(const char *cgroup, int knob, const char *text,
 
 static int test_nth_write(const char *root)
 {
-	static const char *const texts[] = { "16M", "20", "8M", "10", "100",
-					     "50", "100", "50" };
+	static const char *const texts[] = { "16M", "20", "8M", "10", "4M",
+					     "100", "50", "100", "50" };
 	char *cgroup __free(cgroup) = create_cgroup(root, "fail_nth");
 	char after[SHOWN_SIZE];
 	int i;
 
+	_Static_assert(ARRAY_SIZE(texts) == NR_KNOBS, "a text for each knob");
 	if (!cgroup)
 		return KSFT_FAIL;
 	for (i = 0; i < NR_KNOBS; i++)
