@@ -56,11 +56,6 @@
 
 #include "memcg_dirty.h"
 
-static const enum node_stat_item memcg_dirty_idx[NR_MEMCG_DIRTY_ITEMS] = {
-	[MEMCG_DIRTY]		= NR_FILE_DIRTY,
-	[MEMCG_WRITEBACK]	= NR_WRITEBACK,
-};
-
 DEFINE_STATIC_KEY_FALSE(memcg_dirty_key);
 
 atomic_t memcg_dirty_nr_near = ATOMIC_INIT(0);
@@ -544,44 +539,62 @@ void memcg_dirty_fold_all(struct mem_cgroup *memcg)
 		mark = per_cpu_ptr(memcg->dirty.mark, cpu);
 		for (item = 0; item < NR_MEMCG_DIRTY_ITEMS; item++)
 			memcg_dirty_fold(memcg, item, &mark->folded[item],
-					 memcg_page_state_cpu(memcg,
-							      memcg_dirty_idx[item],
-							      cpu));
+					 per_cpu_ptr(&memcg->dirty.sum[item],
+						     cpu));
 	}
 }
 
 /* Tasks with large folios may exceed a limit that seems to be far away. */
 static void memcg_dirty_note_folio(struct memcg_dirty *dirty, long nr_pages)
 {
-	if (nr_pages > 0) {
-		this_cpu_write(memcg_dirty_last.task, current);
-		this_cpu_write(memcg_dirty_last.nr_pages, nr_pages);
-	}
+	this_cpu_write(memcg_dirty_last.task, current);
+	this_cpu_write(memcg_dirty_last.nr_pages, nr_pages);
 	if (nr_pages > (long)READ_ONCE(dirty->largest[0]))
 		WRITE_ONCE(dirty->largest[0], nr_pages);
 }
 
-/* See memcg_dirty_update(). */
+static void memcg_dirty_note_update(struct memcg_dirty *dirty,
+				    enum memcg_dirty_item item, long nr_pages)
+{
+	if (item == MEMCG_WRITEBACK && nr_pages < 0)
+		atomic_long_sub(nr_pages, &dirty->written);
+	else if (item == MEMCG_DIRTY && nr_pages > 0 &&
+		 !(current->flags & PF_KTHREAD))
+		memcg_dirty_note_folio(dirty, nr_pages);
+}
+
+/* What this CPU holds back. Any CPU may move the mark. */
+static long memcg_dirty_held(const struct memcg_dirty *dirty,
+			     enum memcg_dirty_item item)
+{
+	return __this_cpu_read(dirty->sum[item]) -
+	       this_cpu_read(dirty->mark->folded[item]);
+}
+
+static noinline void memcg_dirty_fold_here(struct mem_cgroup *memcg,
+					   enum memcg_dirty_item item)
+{
+	memcg_dirty_fold(memcg, item,
+			 this_cpu_ptr(&memcg->dirty.mark->folded[item]),
+			 this_cpu_ptr(&memcg->dirty.sum[item]));
+}
+
+/*
+ * See memcg_dirty_update(). Each page gets here two or four times, so the rare step
+ * is a call at the end: then the others need no registers to be saved.
+ */
 void __memcg_dirty_update(struct mem_cgroup *memcg, int idx, long nr_pages)
 {
 	enum memcg_dirty_item item = idx - NR_FILE_DIRTY;
 	struct memcg_dirty *dirty = &memcg->dirty;
-	const long *sum;
-	long *mark;
 
 	BUILD_BUG_ON(NR_WRITEBACK - NR_FILE_DIRTY != MEMCG_WRITEBACK);
 	if (!dirty->mark)
 		return;
-	sum = memcg_page_state_cpu(memcg, idx, smp_processor_id());
-	mark = &this_cpu_ptr(dirty->mark)->folded[item];
-	if (abs(READ_ONCE(*sum) - READ_ONCE(*mark)) >= READ_ONCE(dirty->batch))
-		memcg_dirty_fold(memcg, item, mark, sum);
-	if (!memcg_dirty_is_limited(memcg))
-		return;
-	if (item == MEMCG_WRITEBACK && nr_pages < 0)
-		atomic_long_sub(nr_pages, &dirty->written);
-	else if (item == MEMCG_DIRTY && !(current->flags & PF_KTHREAD))
-		memcg_dirty_note_folio(dirty, nr_pages);
+	if (memcg_dirty_is_limited(memcg))
+		memcg_dirty_note_update(dirty, item, nr_pages);
+	if (abs(memcg_dirty_held(dirty, item)) >= READ_ONCE(dirty->batch))
+		memcg_dirty_fold_here(memcg, item);
 }
 
 #ifdef CONFIG_MEMCG_DIRTY_LIMIT_KUNIT_TEST

@@ -601,6 +601,9 @@ int memcg_dirty_alloc(struct mem_cgroup *memcg, struct mem_cgroup *parent)
 	}
 	if (!parent)
 		return 0;
+	dirty->sum = memcg_page_state_percpu(memcg, NR_FILE_DIRTY);
+	WARN_ON_ONCE(memcg_page_state_percpu(memcg, NR_WRITEBACK) !=
+		     &dirty->sum[MEMCG_WRITEBACK]);
 	dirty->mark = alloc_percpu_gfp(struct memcg_dirty_mark,
 				       GFP_KERNEL_ACCOUNT);
 	return dirty->mark ? 0 : -ENOMEM;

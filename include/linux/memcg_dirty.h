@@ -58,13 +58,14 @@ struct memcg_dirty_flow {
 
 /**
  * struct memcg_dirty - the part of a memory cgroup that dirty limits need
- * @mark: per CPU, the part of the cgroup's statistics that is in the counts
+ * @sum: per CPU, the cgroup's statistics of the items that are counted
+ * @mark: per CPU, the part of @sum that is in the counts
  * @batch: a CPU folds its part into the counts once it differs by this many
  *	pages
+ * @own_batch: the batch that the limits of this cgroup need
  * @limited: this cgroup or an ancestor has a limit or a floor
  * @near: the limit is near; writers check more often
  * @spread: for how many cgroups of the subtree the batches have been chosen
- * @own_batch: the batch that the limits of this cgroup need
  * @pledged: pages that writers add after their pause
  * @limit: limits in force, in pages; PAGE_COUNTER_MAX for none
  * @setting: limits as they were set: pages, or percent as a negative number
@@ -91,12 +92,13 @@ struct memcg_dirty_flow {
  * @flush_queued: @flush_node is on that list
  */
 struct memcg_dirty {
+	long __percpu *sum;
 	struct memcg_dirty_mark __percpu *mark;
-	unsigned int batch;
+	u8 batch;
+	u8 own_batch;
 	bool limited;
 	int near;
 	unsigned int spread;
-	unsigned int own_batch;
 	atomic_t pledged;
 	unsigned long limit[NR_MEMCG_DIRTY_LIMITS];
 	long setting[NR_MEMCG_DIRTY_LIMITS];
@@ -173,8 +175,8 @@ extern atomic_t memcg_dirty_nr_near;
 
 void __memcg_dirty_update(struct mem_cgroup *memcg, int idx, long nr_pages);
 
-/* Lives in mm/memcontrol.c, with the per-CPU statistics that it reads. */
-const long *memcg_page_state_cpu(struct mem_cgroup *memcg, int idx, int cpu);
+/* Lives in mm/memcontrol.c, with the per-CPU statistics that it points to. */
+long __percpu *memcg_page_state_percpu(struct mem_cgroup *memcg, int idx);
 
 /**
  * memcg_dirty_update - have the counts follow a memory cgroup's statistics
