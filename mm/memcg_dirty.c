@@ -563,7 +563,7 @@ static void memcg_dirty_note_update(struct memcg_dirty *dirty,
 		memcg_dirty_note_folio(dirty, nr_pages);
 }
 
-/* What this CPU holds back. Any CPU may move the mark. */
+/* Pages that this CPU holds back. Any CPU may move the mark. */
 static long memcg_dirty_held(const struct memcg_dirty *dirty,
 			     enum memcg_dirty_item item)
 {

@@ -77,10 +77,10 @@ static bool memcg_fresh_flush_after(struct mem_cgroup *memcg,
 
 /**
  * memcg_fresh_flush_once - flush statistics that no other task has just flushed
- * @memcg: the cgroup whose statistics are read, which others may be at as well
+ * @memcg: the cgroup whose statistics the caller reads
  *
- * However many tasks call this, @memcg is flushed once in 4 ms, or in a jiffy if that
- * is longer.
+ * However many tasks call this, they flush @memcg at most once in 4 ms, or once in a
+ * jiffy if that is longer.
  *
  * Context: may sleep.
  * Return: true if the statistics were flushed. Otherwise they may lack what has

@@ -220,9 +220,10 @@ static unsigned long memcg_max_read(struct mem_cgroup *level,
 }
 
 /*
- * Any number of tasks may wait, and a flush may take a lock of all cgroups. So those
- * whose pages are not written share it: by a count of a moment ago, a task might
- * take pages for those under writeback that it has just waited for.
+ * Any number of tasks may wait, and a flush may take a lock of all cgroups. So tasks
+ * that count again share it. The first count of a sleep needs a flush of its own: an
+ * older one may show pages under writeback that the task has just waited for, and
+ * then the task would wake no flusher.
  */
 static bool memcg_max_flush_stats(struct memcg_max_waiter *waiter)
 {

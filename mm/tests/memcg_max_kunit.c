@@ -53,12 +53,12 @@ static void memcg_max_test_flush(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, memcg_max_must_flush(&waiter, &pending, 5));
 	KUNIT_EXPECT_TRUE(test, memcg_max_must_flush(&waiter, &pending, 6));
 	KUNIT_EXPECT_FALSE(test, memcg_max_must_flush(&waiter, &pending, 6));
-	/* The request was lost, and one of those that see it repeats it. */
+	/* The request was lost: a task that flushes the statistics repeats it. */
 	pending.writeback = 0;
 	KUNIT_EXPECT_TRUE(test, memcg_max_must_flush(&waiter, &pending, 6));
 	pending.flushed = false;
 	KUNIT_EXPECT_FALSE(test, memcg_max_must_flush(&waiter, &pending, 6));
-	/* A first request does not depend on who has flushed the statistics. */
+	/* A first request is made, whichever task has flushed the statistics. */
 	waiter.flushed = false;
 	KUNIT_EXPECT_TRUE(test, memcg_max_must_flush(&waiter, &pending, 6));
 }
