@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -230,7 +231,7 @@ static int test_nth_write(const char *root)
 	char after[SHOWN_SIZE];
 	int i;
 
-	_Static_assert(ARRAY_SIZE(texts) == NR_KNOBS, "a text for each knob");
+	static_assert(ARRAY_SIZE(texts) == NR_KNOBS, "a text for each knob");
 	if (!cgroup)
 		return KSFT_FAIL;
 	for (i = 0; i < NR_KNOBS; i++)
