@@ -14,7 +14,7 @@ from pathlib import Path
 from . import base as bases
 from . import guest, kbuild, kernel, packages, vm
 from .layout import REPOSITORY
-from .outside import ltp, power, record
+from .outside import ltp, power, record, stress
 from .outside.suite import Findings, Kernels, Missing, Wish
 from .report import Failure, warning
 
@@ -33,6 +33,7 @@ class Suite:
 SUITES = (
     Suite("power", "QEMU killed while limited cgroups write to ext4, xfs and btrfs", power.run),
     Suite("ltp", "the Linux Test Project: memory, writeback and cgroups", ltp.run),
+    Suite("stress", "stress-ng: memory, vm, io, filesystem and os, in a cgroup", stress.run),
 )
 
 
@@ -40,13 +41,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     names = ",".join(suite.name for suite in SUITES)
     parser.add_argument("--only", default="", help=f"some of: {names}")
     parser.add_argument("--cuts", type=int, default=Wish.cuts, help="power cuts of each kernel")
+    parser.add_argument("--seconds", type=int, default=Wish.seconds, help="for each stressor")
 
 
 def main(args: argparse.Namespace) -> int:
     if args.pristine:
         raise Failure("PRISTINE=1: this target always runs both kernels")
     suites = chosen(args.only)
-    wish = Wish(args.cuts, sources(os.environ))
+    wish = Wish(args.cuts, args.seconds, sources(os.environ))
     tools = (*kbuild.TOOLS, *guest.TOOLS, *vm.TOOLS)
     packages.require(tools, bases.required_packages(args.base, args.linux))
     base = bases.obtain(args.base, args.linux)
@@ -54,6 +56,7 @@ def main(args: argparse.Namespace) -> int:
     reasons = record.known(args.base, REPOSITORY)
     kernels = Kernels(base, upstream, ours)
     file = record.path(base.label, REPOSITORY)
+    flavour = "" if args.flavour == kernel.PLAIN else f", FLAVOUR={args.flavour}"
     unexplained = 0
     for suite in suites:
         try:
@@ -61,7 +64,7 @@ def main(args: argparse.Namespace) -> int:
         except Missing as missing:
             warning(f"{suite.name} does not run: {missing}")
             continue
-        result = record.Result(suite.name, suite.purpose, ours.release, findings)
+        result = record.Result(suite.name, suite.purpose, ours.release + flavour, findings)
         record.store(file, record.load(file) | {suite.name: result})
         print("\n".join(record.text(result, reasons)))
         unexplained += len(result.unexplained(reasons))

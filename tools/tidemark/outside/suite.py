@@ -27,9 +27,10 @@ class Kernels:
 
 @dataclass(frozen=True)
 class Wish:
-    """The user's wishes: how often to try, and where the sources of suites are."""
+    """The user's wishes: how often or how long to try, and where the sources of suites are."""
 
     cuts: int = 30
+    seconds: int = 5
     sources: Mapping[str, Path] = field(default_factory=dict)
 
 

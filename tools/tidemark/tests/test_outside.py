@@ -9,7 +9,7 @@ from pathlib import Path
 from unittest import mock
 
 from tidemark import outside_tests, results
-from tidemark.outside import ltp, power, record, volatile
+from tidemark.outside import listed, ltp, power, record, stress, volatile
 from tidemark.outside.suite import Findings, Missing, Wish
 from tidemark.report import Failure
 
@@ -117,15 +117,30 @@ class LtpTest(unittest.TestCase):
         lists = ["#x\nfsync01 fsync01\nfork01 fork01\nksm01_1 ksm01 -u 128\n", "oom01 oom01\n\n"]
         self.assertEqual(ltp.tests(lists), [("fsync01", "fsync01"), ("oom01", "oom01")])
 
-    def test_outcomes(self) -> None:
-        lines = ["program a", "TPASS", "", "status 0", "program b", "status 32", "program c"]
-        self.assertEqual(ltp.outcomes(lines), {"a": "ok", "b": "skip", "c": "FAIL"})
-        self.assertEqual(ltp.outcomes(["program a", "status 4"]), {"a": "FAIL"})
-
     def test_without_a_source_it_says_what_to_give_it(self) -> None:
         with self.assertRaises(Missing) as caught:
             ltp.run(mock.Mock(), Wish())
         self.assertIn("LTP=path", str(caught.exception))
+
+
+class ListedTest(unittest.TestCase):
+    def test_outcomes(self) -> None:
+        lines = ["program a", "TPASS", "", "status 0", "program b", "status 32", "program c"]
+        skipped = frozenset({32})
+        found = listed.outcomes(lines, skipped)
+        self.assertEqual(found, {"a": "ok", "b": "skip", "c": "FAIL"})
+        self.assertEqual(listed.outcomes(["program a", "status 4"], skipped), {"a": "FAIL"})
+
+    def test_a_kill_is_no_report_of_an_error(self) -> None:
+        bug = "[ 1.0] BUG: KASAN: slab-use-after-free"
+        kill = "[ 1.0] Out of memory: Killed process 70 (oom01)"
+        self.assertEqual(listed.reports(["[ 0.9] ok", kill, bug]), [bug])
+
+
+class StressTest(unittest.TestCase):
+    def test_stressors_of_several_classes(self) -> None:
+        listings = ["class 'vm' stressors: mmap brk\n", "class 'os' stressors: reboot brk"]
+        self.assertEqual(stress.names(listings), ["brk", "mmap"])
 
 
 class RecordTest(fake.Case):
