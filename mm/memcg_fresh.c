@@ -41,14 +41,12 @@
 #define MEMCG_FRESH_HIGH_INTERVAL	DIV_ROUND_UP(HZ, 20)
 
 /*
- * May the caller flush at @now, after others have done so at @flushed? Both and
- * @interval are in jiffies.
+ * May the caller flush at @now, as the last flush was at @last, and is still the
+ * last by @flushed? All and @interval are in jiffies.
  */
-static bool memcg_fresh_claim(unsigned long *flushed, unsigned long now,
-			      unsigned long interval)
+static bool memcg_fresh_claim(unsigned long *flushed, unsigned long last,
+			      unsigned long now, unsigned long interval)
 {
-	unsigned long last = READ_ONCE(*flushed);
-
 	return now - last >= interval && cmpxchg(flushed, last, now) == last;
 }
 
@@ -69,7 +67,10 @@ static unsigned long memcg_fresh_interval(bool freerun, unsigned long dirty,
 static bool memcg_fresh_flush_after(struct mem_cgroup *memcg,
 				    unsigned long interval)
 {
-	if (!memcg_fresh_claim(&memcg->fresh_flushed, jiffies, interval))
+	/* Before the clock: a later stamp would seem to be very old. */
+	unsigned long last = READ_ONCE(memcg->fresh_flushed);
+
+	if (!memcg_fresh_claim(&memcg->fresh_flushed, last, jiffies, interval))
 		return false;
 	memcg_flush_stats_now(memcg);
 	return true;

@@ -68,6 +68,8 @@
 #define MEMCG_MAX_SLICE		DIV_ROUND_UP(HZ, 10)
 /* How many pages a charge waits for, if it does not need more. */
 #define MEMCG_MAX_BATCH		SWAP_CLUSTER_MAX
+/* After how many jiffies each task wakes the flushers again. */
+#define MEMCG_MAX_REPEAT	DIV_ROUND_UP(HZ, 2)
 
 /* Charges that wait, or are about to: all that the end of writeback reads. */
 atomic_t memcg_max_nr_waiters = ATOMIC_INIT(0);
@@ -79,12 +81,14 @@ atomic_t memcg_max_nr_waiters = ATOMIC_INIT(0);
  *	queue's lock
  * @counted: the task has counted the pages before
  * @flushed: the flushers have been woken for it
+ * @flushed_at: when they were, in jiffies
  */
 struct memcg_max_waiter {
 	struct memcg_waiter waiter;
 	long needed;
 	bool counted;
 	bool flushed;
+	unsigned long flushed_at;
 };
 
 /*
@@ -248,6 +252,7 @@ static unsigned long memcg_max_pending(struct memcg_max_waiter *waiter,
 	if (sum || pending->flushed)
 		return sum;
 	memcg_flush_stats_now(level);
+	pending->flushed = true;
 	return memcg_max_read(level, pending);
 }
 
@@ -255,7 +260,8 @@ static unsigned long memcg_max_pending(struct memcg_max_waiter *waiter,
  * The flushers are those of the whole machine, and write all that is dirty then. So
  * they are woken once for each sleep, and not for each slice of it, as long as any
  * page is under writeback. A request may be lost behind one that is about to end:
- * one of the tasks repeats it.
+ * the task that flushes the statistics repeats it. A writer that is paused may be
+ * that task each time, and does not: after a while, each task repeats its own.
  */
 static bool memcg_max_must_flush(struct memcg_max_waiter *waiter,
 				 const struct memcg_max_pending *pending,
@@ -263,9 +269,13 @@ static bool memcg_max_must_flush(struct memcg_max_waiter *waiter,
 {
 	if (!pending->dirty || pending->writeback >= needed)
 		return false;
-	if (waiter->flushed && (pending->writeback || !pending->flushed))
+	if (waiter->flushed &&
+	    (pending->writeback ||
+	     (!pending->flushed &&
+	      time_before(jiffies, waiter->flushed_at + MEMCG_MAX_REPEAT))))
 		return false;
 	waiter->flushed = true;
+	waiter->flushed_at = jiffies;
 	return true;
 }
 

@@ -11,13 +11,16 @@ static void memcg_fresh_test_claim(struct kunit *test)
 	unsigned long flushed = 0;
 
 	/* Jiffies start below 0. */
-	KUNIT_EXPECT_TRUE(test, memcg_fresh_claim(&flushed, -100, 5));
+	KUNIT_EXPECT_TRUE(test, memcg_fresh_claim(&flushed, flushed, -100, 5));
 	KUNIT_EXPECT_EQ(test, flushed, -100UL);
-	KUNIT_EXPECT_FALSE(test, memcg_fresh_claim(&flushed, -100, 1));
-	KUNIT_EXPECT_FALSE(test, memcg_fresh_claim(&flushed, -96, 5));
-	KUNIT_EXPECT_TRUE(test, memcg_fresh_claim(&flushed, -96, 1));
-	KUNIT_EXPECT_FALSE(test, memcg_fresh_claim(&flushed, -92, 5));
-	KUNIT_EXPECT_TRUE(test, memcg_fresh_claim(&flushed, 3, 5));
+	KUNIT_EXPECT_FALSE(test, memcg_fresh_claim(&flushed, flushed, -100, 1));
+	KUNIT_EXPECT_FALSE(test, memcg_fresh_claim(&flushed, flushed, -96, 5));
+	KUNIT_EXPECT_TRUE(test, memcg_fresh_claim(&flushed, flushed, -96, 1));
+	KUNIT_EXPECT_FALSE(test, memcg_fresh_claim(&flushed, flushed, -92, 5));
+	KUNIT_EXPECT_TRUE(test, memcg_fresh_claim(&flushed, flushed, 3, 5));
+	KUNIT_EXPECT_EQ(test, flushed, 3);
+	/* Another task was faster. */
+	KUNIT_EXPECT_FALSE(test, memcg_fresh_claim(&flushed, -92, 9, 5));
 	KUNIT_EXPECT_EQ(test, flushed, 3);
 }
 

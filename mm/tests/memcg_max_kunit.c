@@ -58,6 +58,10 @@ static void memcg_max_test_flush(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, memcg_max_must_flush(&waiter, &pending, 6));
 	pending.flushed = false;
 	KUNIT_EXPECT_FALSE(test, memcg_max_must_flush(&waiter, &pending, 6));
+	/* After a while, each task does. */
+	waiter.flushed_at -= MEMCG_MAX_REPEAT;
+	KUNIT_EXPECT_TRUE(test, memcg_max_must_flush(&waiter, &pending, 6));
+	KUNIT_EXPECT_FALSE(test, memcg_max_must_flush(&waiter, &pending, 6));
 	/* A first request is made, whichever task has flushed the statistics. */
 	waiter.flushed = false;
 	KUNIT_EXPECT_TRUE(test, memcg_max_must_flush(&waiter, &pending, 6));
