@@ -447,18 +447,14 @@ static void memcg_dirty_claim(struct mem_cgroup *memcg)
 }
 
 /* Near: with a folio for each writer, the total is in the limit's last 16th. */
-static int memcg_dirty_is_near(const struct mem_cgroup *memcg, long total)
+static bool memcg_dirty_is_near(const struct mem_cgroup *memcg, long total,
+				unsigned int nr_writers)
 {
 	unsigned long limit = memcg_dirty_in_force(memcg, MEMCG_DIRTY_LIMIT);
-	unsigned int largest;
 
-	if (limit == PAGE_COUNTER_MAX || total <= 0)
-		return 0;
 	limit -= limit / 16;
-	largest = memcg_dirty_largest(memcg);
-	/* Most of the time, the limit is far away for any number of writers. */
-	return total + BITS_PER_LONG * largest >= limit &&
-	       total + memcg_dirty_nr_writers(&memcg->dirty) * largest >= limit;
+	return total > 0 &&
+	       total + nr_writers * memcg_dirty_largest(memcg) >= limit;
 }
 
 /**
@@ -471,7 +467,8 @@ static int memcg_dirty_is_near(const struct mem_cgroup *memcg, long total)
 void memcg_dirty_note(struct mem_cgroup *memcg, long total)
 {
 	struct memcg_dirty *dirty = &memcg->dirty;
-	int near = memcg_dirty_is_near(memcg, total);
+	int near = memcg_dirty_is_near(memcg, total,
+				       memcg_dirty_nr_writers(dirty));
 
 	if (total > (long)READ_ONCE(dirty->local_peak)) {
 		memcg_dirty_raise(&dirty->peak, total);
@@ -483,9 +480,28 @@ void memcg_dirty_note(struct mem_cgroup *memcg, long total)
 		atomic_add(near ? 1 : -1, &memcg_dirty_nr_near);
 }
 
-/* Add to the counts of @memcg and of each ancestor below the root. */
-static void memcg_dirty_add(struct mem_cgroup *memcg,
-			    enum memcg_dirty_item item, long nr_pages)
+/*
+ * Would memcg_dirty_note() change nothing? So it is most of the time, when the
+ * limit is far away for any number of writers.
+ */
+static __always_inline bool
+memcg_dirty_is_noted(const struct mem_cgroup *memcg, long total)
+{
+	const struct memcg_dirty *dirty = &memcg->dirty;
+
+	return total <= (long)READ_ONCE(dirty->local_peak) &&
+	       !(memcg_dirty_own_floor(memcg) | READ_ONCE(dirty->claim) |
+		 READ_ONCE(dirty->near)) &&
+	       !memcg_dirty_is_near(memcg, total, BITS_PER_LONG);
+}
+
+/*
+ * Add to the counts of @memcg and of each ancestor below the root. In line, as is
+ * the check: under a small limit, each page gets here two or four times.
+ */
+static __always_inline void
+memcg_dirty_add(struct mem_cgroup *memcg, enum memcg_dirty_item item,
+		long nr_pages)
 {
 	long total;
 
@@ -494,7 +510,8 @@ static void memcg_dirty_add(struct mem_cgroup *memcg,
 		if (item == MEMCG_DIRTY)
 			atomic_long_add(nr_pages, &memcg->dirty.dirty);
 		total = atomic_long_add_return(nr_pages, &memcg->dirty.total);
-		memcg_dirty_note(memcg, total);
+		if (!memcg_dirty_is_noted(memcg, total))
+			memcg_dirty_note(memcg, total);
 	}
 }
 
@@ -514,9 +531,9 @@ static long memcg_dirty_move_mark(long *mark, const long *sum)
 }
 
 /* Have the counts include the part of @sum that they lack. */
-static void memcg_dirty_fold(struct mem_cgroup *memcg,
-			     enum memcg_dirty_item item, long *mark,
-			     const long *sum)
+static __always_inline void
+memcg_dirty_fold(struct mem_cgroup *memcg, enum memcg_dirty_item item,
+		 long *mark, const long *sum)
 {
 	long nr_pages = memcg_dirty_move_mark(mark, sum);
 
@@ -544,22 +561,31 @@ void memcg_dirty_fold_all(struct mem_cgroup *memcg)
 	}
 }
 
+/* Single pages need no note while there are no others, here and on this CPU. */
+static bool memcg_dirty_is_usual(const struct memcg_dirty *dirty, long nr_pages)
+{
+	return nr_pages == 1 && READ_ONCE(dirty->largest[0]) == 1 &&
+	       this_cpu_read(memcg_dirty_last.nr_pages) <= 1;
+}
+
 /* Tasks with large folios may exceed a limit that seems to be far away. */
 static void memcg_dirty_note_folio(struct memcg_dirty *dirty, long nr_pages)
 {
+	if (memcg_dirty_is_usual(dirty, nr_pages) || (current->flags & PF_KTHREAD))
+		return;
 	this_cpu_write(memcg_dirty_last.task, current);
 	this_cpu_write(memcg_dirty_last.nr_pages, nr_pages);
 	if (nr_pages > (long)READ_ONCE(dirty->largest[0]))
 		WRITE_ONCE(dirty->largest[0], nr_pages);
 }
 
+/* Under a limit, the folios that are dirtied or have been written are noted. */
 static void memcg_dirty_note_update(struct memcg_dirty *dirty,
 				    enum memcg_dirty_item item, long nr_pages)
 {
-	if (item == MEMCG_WRITEBACK && nr_pages < 0)
+	if (item == MEMCG_WRITEBACK)
 		atomic_long_sub(nr_pages, &dirty->written);
-	else if (item == MEMCG_DIRTY && nr_pages > 0 &&
-		 !(current->flags & PF_KTHREAD))
+	else
 		memcg_dirty_note_folio(dirty, nr_pages);
 }
 
@@ -587,11 +613,13 @@ void __memcg_dirty_update(struct mem_cgroup *memcg, int idx, long nr_pages)
 {
 	enum memcg_dirty_item item = idx - NR_FILE_DIRTY;
 	struct memcg_dirty *dirty = &memcg->dirty;
+	bool fewer = nr_pages < 0;
 
 	BUILD_BUG_ON(NR_WRITEBACK - NR_FILE_DIRTY != MEMCG_WRITEBACK);
 	if (!dirty->mark)
 		return;
-	if (memcg_dirty_is_limited(memcg))
+	/* More pages in MEMCG_DIRTY, or fewer in MEMCG_WRITEBACK. */
+	if (fewer == item && memcg_dirty_is_limited(memcg))
 		memcg_dirty_note_update(dirty, item, nr_pages);
 	if (abs(memcg_dirty_held(dirty, item)) >= READ_ONCE(dirty->batch))
 		memcg_dirty_fold_here(memcg, item);

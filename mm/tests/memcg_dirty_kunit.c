@@ -175,6 +175,48 @@ static void memcg_dirty_test_near(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dirty->peak, 1500UL);
 }
 
+/* A total that seems noted changes nothing when it is noted. */
+static int memcg_dirty_test_count_noted(struct kunit *test,
+					struct mem_cgroup *memcg)
+{
+	struct memcg_dirty before;
+	long total;
+	int nr = 0;
+
+	for (total = -10; total <= 1700; total++) {
+		if (!memcg_dirty_is_noted(memcg, total))
+			continue;
+		memcpy(&before, &memcg->dirty, sizeof(before));
+		memcg_dirty_note(memcg, total);
+		KUNIT_EXPECT_MEMEQ(test, &before, &memcg->dirty, sizeof(before));
+		nr++;
+	}
+	return nr;
+}
+
+static void memcg_dirty_test_noted(struct kunit *test)
+{
+	struct mem_cgroup *memcg = memcg_dirty_test_memcg(test);
+	struct memcg_dirty *dirty = &memcg->dirty;
+
+	dirty->limit[MEMCG_DIRTY_LIMIT] = 1600;
+	dirty->writers[0] = ULONG_MAX;
+	dirty->largest[0] = 2;
+	KUNIT_EXPECT_EQ(test, memcg_dirty_test_count_noted(test, memcg), 11);
+	memcg_dirty_note(memcg, 1700);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_test_count_noted(test, memcg), 0);
+	memcg_dirty_note(memcg, 0);
+	/* Up to a 16th below the limit, and 128 pages in flight below that */
+	KUNIT_EXPECT_EQ(test, memcg_dirty_test_count_noted(test, memcg),
+			11 + 1500 - BITS_PER_LONG * 2 - 1);
+	dirty->floor = 1;
+	KUNIT_EXPECT_EQ(test, memcg_dirty_test_count_noted(test, memcg), 0);
+	dirty->floor = 0;
+	dirty->claim = 1;
+	KUNIT_EXPECT_EQ(test, memcg_dirty_test_count_noted(test, memcg), 0);
+	dirty->claim = 0;
+}
+
 /* A writer that was let pass counts with a folio like its last, if that is large. */
 static void memcg_dirty_test_pass(struct kunit *test)
 {
@@ -206,6 +248,27 @@ static void memcg_dirty_test_pass(struct kunit *test)
 	KUNIT_EXPECT_LE(test, memcg_dirty_bound(9000, BITS_PER_LONG, 1), 1000UL);
 }
 
+/* A page after a large folio is noted, even if other tasks' pages were. */
+static void memcg_dirty_test_usual(struct kunit *test)
+{
+	struct memcg_dirty *dirty = &memcg_dirty_test_memcg(test)->dirty;
+	bool after_large, after_small;
+
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_usual(dirty, 1));
+	dirty->largest[0] = 1;
+	preempt_disable();
+	__this_cpu_write(memcg_dirty_last.nr_pages, 512);
+	after_large = memcg_dirty_is_usual(dirty, 1);
+	__this_cpu_write(memcg_dirty_last.nr_pages, 1);
+	after_small = memcg_dirty_is_usual(dirty, 1);
+	preempt_enable();
+	KUNIT_EXPECT_FALSE(test, after_large);
+	KUNIT_EXPECT_TRUE(test, after_small);
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_usual(dirty, 2));
+	dirty->largest[0] = 2;
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_usual(dirty, 1));
+}
+
 static struct kunit_case memcg_dirty_cases[] = {
 	KUNIT_CASE(memcg_dirty_test_flow),
 	KUNIT_CASE(memcg_dirty_test_epoch),
@@ -213,7 +276,9 @@ static struct kunit_case memcg_dirty_cases[] = {
 	KUNIT_CASE(memcg_dirty_test_mark),
 	KUNIT_CASE(memcg_dirty_test_levels),
 	KUNIT_CASE(memcg_dirty_test_near),
+	KUNIT_CASE(memcg_dirty_test_noted),
 	KUNIT_CASE(memcg_dirty_test_pass),
+	KUNIT_CASE(memcg_dirty_test_usual),
 	{}
 };
 

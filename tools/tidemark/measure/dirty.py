@@ -17,6 +17,8 @@ from .benchmark import (
 
 MIB = 1 << 20
 LIMITED = "limited"
+# CPUs hold back 64 pages under the one, and none under the other.
+LARGE, SMALL = "512M", "64M"
 
 FAULTS_POSTING = Posting(
     "[PATCH v5 0/9] memcg: per cgroup dirty page accounting, 2011-02-25;\n"
@@ -46,7 +48,12 @@ FAULTS = Benchmark(
     about="map a page of a file, touch it, unmap it; write pages and cut them off",
     minutes=4,
     program="faults",
-    variants=(BASE, PATCHED, Variant(LIMITED, parameters=("bench.limit=512M",))),
+    boots=4,
+    variants=(
+        BASE,
+        PATCHED,
+        *(Variant(limit, parameters=(f"bench.limit={limit}",)) for limit in (LARGE, SMALL)),
+    ),
     settings=(Setting("alone", cpus=1), Setting("parallel", ("bench.parallel=1",))),
     parameters=MEMORY_DISK,
     commands=("mkfs.ext4",),

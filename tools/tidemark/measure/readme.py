@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from statistics import median
 
 from ..report import Failure
+from .dirty import LARGE, SMALL
 from .headline import Headline
 from .results import Result
 
@@ -40,11 +41,12 @@ def cost(results: Mapping[str, Result]) -> str:
     result = results.get(COST_BENCHMARK)
     if not result or not any(COST_ROWS.fullmatch(row.name) for row in result.rows):
         raise Failure(f"no results of {COST_BENCHMARK}: run `make bench NAME={COST_BENCHMARK}`")
-    default, limited = (_most_added(result, variant) for variant in ("patched", "limited"))
+    variants = ("patched", LARGE, SMALL)
+    default, large, small = (100 * _most_added(result, variant) for variant in variants)
     return (
-        f"Writing a page to a file costs at most {100 * default:.1f} % more with all knobs at their"
-        f" defaults and {100 * limited:.1f} % more under a limit, counted in instructions"
-        f" (`make bench NAME={COST_BENCHMARK}`)."
+        f"A page that is written to a file takes at most {default:.1f} % more instructions at the"
+        f" defaults, {large:.1f} % under a limit of {LARGE}, and {small:.1f} % under one of"
+        f" {SMALL}, which counts each page at once (`make bench NAME={COST_BENCHMARK}`)."
     )
 
 

@@ -10,6 +10,7 @@ from tidemark import base, results, run
 from tidemark.layout import REPOSITORY
 from tidemark.measure import headline, markdown, page, readme
 from tidemark.measure import results as benchmarks
+from tidemark.measure.dirty import LARGE, SMALL
 from tidemark.measure.results import Result, Row
 from tidemark.report import Failure
 
@@ -30,8 +31,9 @@ def faults() -> Result:
         Row("alone: root, read fault", "ns", {"base": [100.0], "patched": [300.0]}),
     ]
     for row, limited in zip(rows, (101.4, 101.0, 400.0), strict=True):
-        row.values["limited"] = [limited]
-    return Result("dirty-faults", "6.12.99", "x", 1, 1, ["base", "patched", "limited"], rows=rows)
+        row.values.update({LARGE: [limited], SMALL: [limited + 1]})
+    variants = ["base", "patched", LARGE, SMALL]
+    return Result("dirty-faults", "6.12.99", "x", 1, 1, variants, rows=rows)
 
 
 def record(**seconds: float) -> str:
@@ -124,8 +126,10 @@ class TakeTest(Case):
         for path in (self.readme, self.message):
             self.assertIn("20.00 s beside a dd", " ".join(path.read_text().split()))
         self.assertIn("linux-x 1", self.readme.read_text())
-        self.assertIn("0.2 % more with all", self.readme.read_text())
-        self.assertIn("1.4 % more under a", self.readme.read_text())
+        text = " ".join(self.readme.read_text().split())
+        self.assertIn("0.2 % more instructions at the", text)
+        self.assertIn("1.4 % under a limit of 512M", text)
+        self.assertIn("2.4 % under one of 64M", text)
         self.assertIn("20.00 s", headline.picture("6.12", self.layout).read_text())
         self.assertEqual(headline.load("6.12", self.layout).repeats, 2)
         kept = benchmarks.load(benchmarks.committed("6.12", self.layout))

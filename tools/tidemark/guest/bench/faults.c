@@ -4,7 +4,8 @@
  * series of 2010, "map a page of a file, touch it, unmap it", by one reader or
  * writer and by one on each CPU, in the root cgroup and in a child. Then two
  * loops that dirty new pages each time: 1 MiB is written and truncated again,
- * before or after it has been written back.
+ * before or after it has been written back. A sibling of the child, without a
+ * limit, runs these too.
  *
  *	bench.limit=BYTES	a dirty limit for the child
  *	bench.parallel=1	a process on each CPU; only the fault loops
@@ -122,12 +123,12 @@ static void run(const struct loop *loop, const char *place, int processes)
 		wait_for(pids[i]);
 }
 
-static void run_all(const char *place)
+static void run_all(const char *place, size_t first)
 {
 	int processes = number("parallel", 0) ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
 	size_t count = processes > 1 ? FAULT_LOOPS : sizeof(loops) / sizeof(loops[0]), i;
 
-	for (i = 0; i < count; i++)
+	for (i = first; i < count; i++)
 		run(&loops[i], place, processes);
 }
 
@@ -141,8 +142,10 @@ int main(void)
 	if (limit)
 		put(CGROUPS "/child/memory.dirty_limit_in_bytes", limit);
 	use_seed();
-	run_all("root");
+	run_all("root", 0);
 	enter_cgroup(child);
-	run_all("child");
+	run_all("child", 0);
+	enter_cgroup(make_cgroup(CGROUPS "/sibling"));
+	run_all("sibling", FAULT_LOOPS);
 	return 0;
 }
