@@ -481,8 +481,8 @@ void memcg_dirty_note(struct mem_cgroup *memcg, long total)
 }
 
 /*
- * Would memcg_dirty_note() change nothing? So it is most of the time, when the
- * limit is far away for any number of writers.
+ * Would memcg_dirty_note() change nothing? Most of the time the limit is far away
+ * for any number of writers, and the answer is yes.
  */
 static __always_inline bool
 memcg_dirty_is_noted(const struct mem_cgroup *memcg, long total)
@@ -561,7 +561,7 @@ void memcg_dirty_fold_all(struct mem_cgroup *memcg)
 	}
 }
 
-/* Single pages need no note while there are no others, here and on this CPU. */
+/* A single page needs no note while cgroup and CPU have noted no larger folio. */
 static bool memcg_dirty_is_usual(const struct memcg_dirty *dirty, long nr_pages)
 {
 	return nr_pages == 1 && READ_ONCE(dirty->largest[0]) == 1 &&

@@ -41,8 +41,9 @@
 #define MEMCG_FRESH_HIGH_INTERVAL	DIV_ROUND_UP(HZ, 20)
 
 /*
- * May the caller flush at @now, as the last flush was at @last, and is still the
- * last by @flushed? All and @interval are in jiffies.
+ * May the caller flush at @now? Not within @interval of @last, the time of the last
+ * flush, and not if another task has stored a new time in @flushed since. All are
+ * in jiffies.
  */
 static bool memcg_fresh_claim(unsigned long *flushed, unsigned long last,
 			      unsigned long now, unsigned long interval)

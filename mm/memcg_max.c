@@ -260,8 +260,8 @@ static unsigned long memcg_max_pending(struct memcg_max_waiter *waiter,
  * The flushers are those of the whole machine, and write all that is dirty then. So
  * they are woken once for each sleep, and not for each slice of it, as long as any
  * page is under writeback. A request may be lost behind one that is about to end:
- * the task that flushes the statistics repeats it. A writer that is paused may be
- * that task each time, and does not: after a while, each task repeats its own.
+ * the task that flushes the statistics repeats it. A paused writer may be that task
+ * each time, and wakes no flusher: after a while, each charge repeats its own.
  */
 static bool memcg_max_must_flush(struct memcg_max_waiter *waiter,
 				 const struct memcg_max_pending *pending,

@@ -32,7 +32,7 @@ Test = tuple[str, str]
 Outcomes = dict[str, str]
 
 
-def _nothing(_root: Path) -> None:
+def _nothing(*_: object) -> None:
     pass
 
 
@@ -50,7 +50,7 @@ class Plan:
     memory_mib: int
     parameters: Sequence[str] = ()
     limited_parameters: Sequence[str] = ()
-    fill_disk: Callable[[Path, Sequence[Test]], None] = lambda _root, _tests: None
+    fill_disk: Callable[[Path, Sequence[Test]], None] = _nothing
     fill_root: Callable[[Path], None] = _nothing
 
 
