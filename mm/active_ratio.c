@@ -183,13 +183,13 @@ static unsigned long active_ratio_limit(unsigned long file, int ratio)
 
 /**
  * active_ratio_holds - are few enough pages of a subtree active?
- * @active: active file pages of the subtree, by its statistics
- * @inactive: inactive ones, by its statistics
+ * @active: active file pages of the subtree
+ * @inactive: inactive ones
  * @own: the exact number of active file pages of one of its cgroups
  * @ratio: as for active_ratio_limit()
  *
- * The statistics may count pages as inactive, or not at all, that have just
- * become active. So @own counts, but adds nothing to the sum.
+ * The sums are a moment old, and count pages as inactive, or not at all, that
+ * have just become active. So @own counts, but adds nothing to the sum.
  *
  * Return: %true if fewer pages are active than the ratio protects.
  */
@@ -505,15 +505,37 @@ static unsigned long active_ratio_own_active(struct lruvec *lruvec)
 	return active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE);
 }
 
-/* File pages below @target. The statistics of the root cgroup are not recent. */
-static unsigned long active_ratio_state(struct lruvec *target,
-					enum node_stat_item item)
+/* The same of its inactive ones */
+static unsigned long active_ratio_own_inactive(struct lruvec *lruvec)
+{
+#ifdef CONFIG_LRU_GEN
+	if (lru_gen_enabled())
+		return active_ratio_inactive_size(lruvec, MAX_NR_ZONES - 1);
+#endif
+	return active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
+}
+
+/* Without memory cgroups, a node's lists belong to none. */
+static bool active_ratio_is_node(struct lruvec *target)
 {
 	struct mem_cgroup *memcg = lruvec_memcg(target);
 
-	if (!memcg || mem_cgroup_is_root(memcg))
-		return node_page_state(lruvec_pgdat(target), item);
-	return lruvec_page_state(target, item);
+	return !memcg || mem_cgroup_is_root(memcg);
+}
+
+/* The file pages of the subtree of @target, a moment ago */
+static void active_ratio_get_sizes(struct lruvec *target, unsigned long *active,
+				   unsigned long *inactive)
+{
+	struct pglist_data *pgdat = lruvec_pgdat(target);
+
+	if (active_ratio_is_node(target)) {
+		*active = node_page_state(pgdat, NR_ACTIVE_FILE);
+		*inactive = node_page_state(pgdat, NR_INACTIVE_FILE);
+	} else {
+		*active = READ_ONCE(target->active_ratio.active);
+		*inactive = READ_ONCE(target->active_ratio.inactive);
+	}
 }
 
 /**
@@ -524,11 +546,10 @@ static unsigned long active_ratio_state(struct lruvec *target,
  *
  * A cgroup that reclaim does not reach from an ancestor has to keep to its own
  * ratio. So has every cgroup when reclaim finds too little: the inactive pages
- * of the others may be protected, or on a disk that does not answer, and the
- * statistics of the subtree may be 2 s old. Reclaim is to take all pages of a
- * removed cgroup.
+ * of the others may be protected, or on a disk that does not answer. Reclaim is
+ * to take all pages of a removed cgroup.
  *
- * Context: any.
+ * Context: any, after __active_ratio_prepare() in the same reclaim.
  * Return: %true if fewer of the subtree's file pages are active than the ratio
  * of @lruvec protects.
  */
@@ -541,8 +562,7 @@ static bool active_ratio_is_met(struct lruvec *lruvec, struct mem_cgroup *memcg,
 	if (lruvec == target || priority < ACTIVE_RATIO_EASY ||
 	    !mem_cgroup_online(lruvec_memcg(lruvec)))
 		return false;
-	active = active_ratio_state(target, NR_ACTIVE_FILE);
-	inactive = active_ratio_state(target, NR_INACTIVE_FILE);
+	active_ratio_get_sizes(target, &active, &inactive);
 	return active_ratio_holds(active, inactive,
 				  active_ratio_own_active(lruvec),
 				  active_ratio_of(lruvec));
@@ -609,71 +629,84 @@ void __active_ratio_scan(struct lruvec *lruvec, struct mem_cgroup *memcg,
 						nr[LRU_INACTIVE_FILE]));
 }
 
-/* File pages of a subtree, and those that are active because of ratios */
-struct active_ratio_sum {
-	unsigned long active;
-	unsigned long inactive;
-	unsigned long held;
-};
-
 /*
- * Adds one cgroup of the subtree of @root. Of a cgroup that may exceed its
- * ratio, reclaim leaves all pages active, so all of them count.
+ * The pages that ratios keep active in one cgroup of the subtree of @root. Of a
+ * cgroup that may exceed its ratio, reclaim leaves all pages active, so all of
+ * them count.
  */
-static void active_ratio_add(struct active_ratio_sum *sum, struct lruvec *lruvec,
-			     struct mem_cgroup *root)
+static unsigned long active_ratio_held_in(struct lruvec *lruvec,
+					  struct mem_cgroup *root)
 {
 	unsigned long active, inactive, limit;
 
+	if (!__active_ratio_governs(lruvec))
+		return 0;
 	active = active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE);
 	inactive = active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
-	sum->active += active;
-	sum->inactive += inactive;
-	if (!__active_ratio_governs(lruvec))
-		return;
 	limit = active_ratio_is_met(lruvec, root, DEF_PRIORITY) ? active :
 		active_ratio_target(lruvec, active + inactive);
-	sum->held += active_ratio_held_of(active, inactive, limit);
+	return active_ratio_held_of(active, inactive, limit);
 }
 
-/* All numbers are exact: the statistics may be 2 s older than the lists. */
-static unsigned long active_ratio_sum_held(struct lruvec *target)
+/* Adds up the file pages of a subtree: its statistics may be 2 s old. */
+static void active_ratio_sum_sizes(struct lruvec *target)
 {
-	struct pglist_data *pgdat = lruvec_pgdat(target);
 	struct mem_cgroup *root = lruvec_memcg(target);
 	struct mem_cgroup *memcg = mem_cgroup_iter(root, NULL, NULL);
-	struct active_ratio_sum sum = {};
+	unsigned long active = 0, inactive = 0;
+	struct lruvec *lruvec;
 
-	/* Without memory cgroups, the node's own lists are all there is. */
 	do {
-		active_ratio_add(&sum, mem_cgroup_lruvec(memcg, pgdat), root);
+		lruvec = mem_cgroup_lruvec(memcg, lruvec_pgdat(target));
+		active += active_ratio_own_active(lruvec);
+		inactive += active_ratio_own_inactive(lruvec);
 		cond_resched();
 		memcg = mem_cgroup_iter(root, memcg, NULL);
 	} while (memcg);
-	return active_ratio_held_by_all(sum.active, sum.inactive, sum.held);
+	WRITE_ONCE(target->active_ratio.active, active);
+	WRITE_ONCE(target->active_ratio.inactive, inactive);
+}
+
+/* For the classic LRU */
+static void active_ratio_sum_held(struct lruvec *target)
+{
+	struct mem_cgroup *root = lruvec_memcg(target);
+	struct mem_cgroup *memcg = mem_cgroup_iter(root, NULL, NULL);
+	unsigned long active, inactive, held = 0;
+
+	/* Without memory cgroups, the node's own lists are all there is. */
+	do {
+		held += active_ratio_held_in(mem_cgroup_lruvec(memcg,
+							       lruvec_pgdat(target)),
+					     root);
+		cond_resched();
+		memcg = mem_cgroup_iter(root, memcg, NULL);
+	} while (memcg);
+	active_ratio_get_sizes(target, &active, &inactive);
+	WRITE_ONCE(target->active_ratio.held,
+		   active_ratio_held_by_all(active, inactive, held));
 }
 
 /**
- * __active_ratio_held - pages that are active because of a ratio
+ * __active_ratio_prepare - sum up the cgroups that reclaim takes pages from
  * @target: lists of the cgroup, or node, whose subtree is reclaimed from
  *
- * Reclaimers share the last sum, so that not each of their passes visits all
- * cgroups. If two of them compute it at the same time, either sum will do.
+ * Reclaimers share the last sums, so that not each of their passes visits all
+ * cgroups. While the first of them computes new ones, the others go by the old.
  *
  * Context: may sleep.
- * Return: a number of pages, a moment old; 0 if inactive file pages are low by
- * the kernel's own rule, and not only because of ratios.
  */
-unsigned long __active_ratio_held(struct lruvec *target)
+void __active_ratio_prepare(struct lruvec *target)
 {
-	unsigned long then = READ_ONCE(target->active_ratio_held_at);
+	unsigned long then = READ_ONCE(target->active_ratio.at);
 
-	if (!time_in_range(jiffies, then, then + ACTIVE_RATIO_PERIOD)) {
-		WRITE_ONCE(target->active_ratio_held_at, jiffies);
-		WRITE_ONCE(target->active_ratio_held,
-			   active_ratio_sum_held(target));
-	}
-	return READ_ONCE(target->active_ratio_held);
+	if (time_in_range(jiffies, then, then + ACTIVE_RATIO_PERIOD))
+		return;
+	WRITE_ONCE(target->active_ratio.at, jiffies);
+	if (!active_ratio_is_node(target))
+		active_ratio_sum_sizes(target);
+	if (!lru_gen_enabled())
+		active_ratio_sum_held(target);
 }
 
 /* Does the ratio protect less than the kernel's own rule would? */

@@ -2,6 +2,8 @@
 /*
  * Share of file pages that is protected as active: the interface for reclaim
  *
+ *	both LRUs, mm/vmscan.c
+ *		shrink_node()			active_ratio_prepare()
  *	classic LRU, mm/vmscan.c
  *		shrink_list()			active_ratio_deactivate()
  *		prepare_scan_control()		active_ratio_inactive_is_low(),
@@ -58,7 +60,7 @@ bool __active_ratio_governs(struct lruvec *lruvec);
 unsigned long __active_ratio_deactivate(struct lruvec *lruvec,
 					struct mem_cgroup *memcg, int priority,
 					unsigned long nr);
-unsigned long __active_ratio_held(struct lruvec *target);
+void __active_ratio_prepare(struct lruvec *target);
 bool __active_ratio_refault(struct lruvec *lruvec, enum active_ratio_refault kind,
 			    long nr_pages);
 unsigned long active_ratio_other_refaults(struct lruvec *lruvec,
@@ -81,6 +83,18 @@ static inline bool active_ratio_governs(struct lruvec *lruvec, bool file)
 {
 	return static_branch_unlikely(&active_ratio_key) && file &&
 	       __active_ratio_governs(lruvec);
+}
+
+/**
+ * active_ratio_prepare - sum up the cgroups that reclaim takes pages from
+ * @target: lists of the cgroup, or node, whose subtree is reclaimed from
+ *
+ * Context: may sleep.
+ */
+static inline void active_ratio_prepare(struct lruvec *target)
+{
+	if (static_branch_unlikely(&active_ratio_key))
+		__active_ratio_prepare(target);
 }
 
 /**
@@ -119,7 +133,7 @@ static inline bool active_ratio_inactive_is_low(struct lruvec *target,
 {
 	if (!otherwise || !static_branch_unlikely(&active_ratio_key))
 		return otherwise;
-	return !__active_ratio_held(target);
+	return !READ_ONCE(target->active_ratio.held);
 }
 
 /**
@@ -134,7 +148,7 @@ static inline unsigned long active_ratio_inactive(struct lruvec *target,
 {
 	if (!static_branch_unlikely(&active_ratio_key))
 		return inactive;
-	return inactive + __active_ratio_held(target);
+	return inactive + READ_ONCE(target->active_ratio.held);
 }
 
 /**
@@ -205,6 +219,10 @@ static inline unsigned long active_ratio_reach(struct lruvec *lruvec, bool file,
 static inline bool active_ratio_governs(struct lruvec *lruvec, bool file)
 {
 	return false;
+}
+
+static inline void active_ratio_prepare(struct lruvec *target)
+{
 }
 
 static inline unsigned long active_ratio_deactivate(struct lruvec *lruvec,

@@ -34,7 +34,6 @@
 /* On a busy machine, two runs with the same ratio may differ by so much. */
 #define NOISE	15
 #define SET_ROUNDS	4	/* in which a set is in use */
-#define STATS_MS	2500	/* after which statistics are no older */
 /* The reclaim of anonymous memory may differ by so many pages. */
 #define ANON_NOISE	2048
 /* Once in many runs, a reclaimer raises its priority and scans thousands. */
@@ -181,9 +180,6 @@ static int read_set_beside_stream(const char *cgroup, void *arg)
 		read_range(set, 0, set_bytes);
 		if (reads->other && cg_enter_current(reads->other))
 			return 127;
-		/* Until then, the statistics of the parent may show no pages. */
-		if (reads->other && !i)
-			sleep_ms(STATS_MS);
 		read_range(stream, pos, stream_step);
 		pos += stream_step;
 	}
