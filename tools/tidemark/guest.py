@@ -62,11 +62,12 @@ def machine(
     mode: str,
     parameters: tuple[str, ...] = (),
     add: Callable[[Path], None] = _nothing,
+    turn: int = 0,
 ) -> vm.Machine:
-    """The machine that a command's options ask for."""
+    """The machine that a command's options ask for. See slow_machine()."""
     if args.cpus > vm.SEABIOS_CPUS and args.flavour != "debug":
         raise Failure(f"--cpus {args.cpus}: more than {vm.SEABIOS_CPUS} need FLAVOUR=debug")
-    plain = slow_machine(base, image, mode, parameters, add, args.flavour)
+    plain = slow_machine(base, image, mode, parameters, add, args.flavour, turn=turn)
     return replace(plain, cpus=args.cpus, kvm=args.kvm, threads=args.flavour == kernel.LEAN)
 
 

@@ -9,8 +9,9 @@ that it runs with the mutant.
 
 import argparse
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 
 from . import guest, kernel, mutation, test, vm
@@ -63,6 +64,18 @@ class Result:
     took: float = 0
 
 
+@dataclass
+class Share:
+    """Runs for one of the guests that run side by side."""
+
+    mode: str
+    turn: int
+    runs: list[Run] = field(default_factory=list)
+
+    def seconds(self) -> int:
+        return sum(run.seconds for run in self.runs)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     vm.add_arguments(parser)
     parser.add_argument("--only", default="", help="only these mutants or tests, with commas")
@@ -76,15 +89,17 @@ def main(args: argparse.Namespace) -> int:
     mutation.require_all(data, mutation.every_test(REPOSITORY))
     picked = chosen(mutants, args.only)
     base, image = guest.built(args, mutation.edit(mutants))
-    found: list[Result] = []
-    for mode, list_of_runs in runs(picked, args.only).items():
 
-        def add(root: Path, lines: Sequence[Run] = list_of_runs) -> None:
-            (root / "tidemark" / "runs").write_text(text_of(lines))
+    def boot(share: Share) -> list[Result]:
+        def add(root: Path) -> None:
+            (root / "tidemark" / "runs").write_text(text_of(share.runs))
 
         parameters = (test.KUNIT, *test.environment(KNOB_WRITES, 0))
-        machine = guest.machine(args, image, base, mode, parameters, add)
-        found += _all_boots(machine, list_of_runs)
+        machine = guest.machine(args, image, base, share.mode, parameters, add, share.turn)
+        return _all_boots(machine, share.runs)
+
+    wanted = shares(runs(picked, args.only))
+    found = [result for results in vm.side_by_side(boot, wanted) for result in results]
     rows = [*table(picked, found)]
     for line in (*timings(found), *rows):
         print(line)
@@ -125,6 +140,17 @@ def runs(mutants: Sequence[Mutant], only: str = "") -> dict[str, list[Run]]:
     return found
 
 
+def shares(planned: Mapping[str, Sequence[Run]]) -> list[Share]:
+    """The runs of a test stay together, behind the one without a mutant."""
+    found: list[Share] = []
+    for mode, every in planned.items():
+        parts = [Share(mode, turn) for turn in range(vm.GUESTS)]
+        for _, group in groupby(every, key=lambda run: run.test):
+            min(parts, key=Share.seconds).runs.extend(group)
+        found += [part for part in parts if part.runs]
+    return found
+
+
 def text_of(lines: Iterable[Run]) -> str:
     return "".join(f"{run.mutant} {run.seconds} {run.test}\n" for run in lines)
 
@@ -147,7 +173,7 @@ def _boot(machine: vm.Machine, planned: Sequence[Run], before: int) -> list[Resu
         return f"{before + len(names)} of {before + len(planned)}: {' '.join(names[-1:])}"
 
     silence = BOOT_SECONDS + max(run.seconds for run in planned)
-    with working(f"guest {machine.mode}", done):
+    with working(f"guest {machine.place.name}", done):
         outcome = vm.run(machine, log, TIMEOUT_SECONDS, heard.append, silence)
     found = results(outcome.results, planned)
     if len(found) == len(planned) or (found and found[-1].outcome == "FAIL"):

@@ -12,12 +12,11 @@ installs the kernel's package there, and boots that kernel.
 import argparse
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import replace
 
 from . import base as bases
-from . import console, deb, debian, guest, kbuild, kcsan, kernel, ktap, lockdep, overlay, screen, vm
+from . import console, deb, debian, guest, kcsan, kernel, ktap, lockdep, overlay, screen, vm
 from .kernel import Image
 from .layout import REPOSITORY
 from .report import Failure, failure, progress, working
@@ -34,7 +33,6 @@ SUITES = {
     "v1": (KUNIT, "kunit.filter_glob=watermark_wait"),
 }
 NODES: dict[str, tuple[str, ...]] = {"test": (), "dirty": (), "v1": ("numa=fake=4",)}
-GUESTS = 2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,18 +66,7 @@ def main(args: argparse.Namespace) -> int:
         machine = guest.machine(args, image, base, mode, wanted[mode])
         return _boot(machine, image, known, timeout, expected(args.base, mode, args.only))
 
-    return _summary(_side_by_side(boot, list(wanted)))
-
-
-def _side_by_side(boot: Callable[[str], list[ktap.Case]], modes: list[str]) -> list[ktap.Case]:
-    """The results of all modes, in their order. An error in one ends the others."""
-    with ThreadPoolExecutor(min(GUESTS, kbuild.jobs())) as pool:
-        try:
-            return [case for cases in pool.map(boot, modes) for case in cases]
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            vm.abandon()
-            raise
+    return _summary([case for cases in vm.side_by_side(boot, list(wanted)) for case in cases])
 
 
 def _recipes(args: argparse.Namespace) -> list[ktap.Case]:

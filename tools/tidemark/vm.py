@@ -11,10 +11,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from . import lock, packages, process
+from . import kbuild, lock, packages, process
 from .report import Failure
 
 TOOLS = ("qemu",)
@@ -35,6 +37,11 @@ TIMER = "no_timer_check"
 ROOT = "root=/dev/vda rw"
 # SeaBIOS makes no table of more CPUs. qboot does, but the kernel needs PCI_MSI to use disks then.
 SEABIOS_CPUS = 16
+# Tests sleep more than they compute.
+GUESTS = 2
+
+Wanted = TypeVar("Wanted")
+Found = TypeVar("Found")
 
 _running: set[subprocess.Popen[str]] = set()
 
@@ -164,6 +171,17 @@ def abandon() -> None:
     """End all machines, also those that other threads run."""
     for qemu in list(_running):
         qemu.kill()
+
+
+def side_by_side(boot: Callable[[Wanted], Found], wanted: Sequence[Wanted]) -> list[Found]:
+    """The results of all boots, in their order. An error in one ends the others."""
+    with ThreadPoolExecutor(min(GUESTS, kbuild.jobs())) as pool:
+        try:
+            return list(pool.map(boot, wanted))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            abandon()
+            raise
 
 
 def attach(machine: Machine) -> int:

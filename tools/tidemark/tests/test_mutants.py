@@ -185,6 +185,15 @@ class RunsTest(fake.Case):
         )
         self.assertEqual([run.mutant for run in planned["mutantsv1"]], [0, 1, 1])
         self.assertEqual(mutants.text_of([Run(2, "test_a.test_x", 9)]), "2 9 test_a.test_x\n")
+        shares = mutants.shares(planned)
+        self.assertEqual(
+            [(share.mode, share.turn, [run.test for run in share.runs]) for share in shares],
+            [
+                ("mutants", 0, [*["test_a.test_limit"] * 3, *["test_a.test_x"] * 5]),
+                ("mutants", 1, ["a.a_test_limit"] * 3),
+                ("mutantsv1", 0, ["test_b_v1.test_moves"] * 3),
+            ],
+        )
         some = mutants.runs(found, "a.a_test_limit")
         self.assertEqual([run.test for run in some["mutants"]], ["a.a_test_limit"] * 3)
 

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which boots `make test` takes, with which parameters."""
 
-import threading
 import unittest
 from collections.abc import Sequence
 from pathlib import Path
 from unittest import mock
 
-from tidemark import guest, kbuild, ktap, overlay, test, vm
+from tidemark import guest, ktap, overlay, test, vm
 from tidemark.report import Failure
 
 
@@ -79,33 +78,6 @@ class ExpectedTest(unittest.TestCase):
         lines = ("KTAP version 1", "1..2", "    ok 1 test_b", "ok 1 test_a")
         self.assertEqual(self.cases(*lines), ["test_b: no result"])
         self.assertEqual(self.cases(*lines, expected=()), [])
-
-    def test_side_by_side(self) -> None:
-        meeting = threading.Barrier(2, timeout=9)
-
-        def boot(mode: str) -> list[ktap.Case]:
-            meeting.wait()
-            return [ktap.Case(mode, "ok")]
-
-        with mock.patch.object(kbuild, "jobs", return_value=2):
-            found = test._side_by_side(boot, ["test", "dirty"])
-        self.assertEqual([case.name for case in found], ["test", "dirty"])
-
-    def test_an_error_in_one_guest_ends_the_other(self) -> None:
-        ended = threading.Event()
-
-        def boot(mode: str) -> list[ktap.Case]:
-            if mode == "test":
-                raise Failure("it hangs")
-            self.assertTrue(ended.wait(9))
-            return []
-
-        with (
-            mock.patch.object(kbuild, "jobs", return_value=2),
-            mock.patch.object(vm, "abandon", side_effect=ended.set),
-            self.assertRaisesRegex(Failure, "it hangs"),
-        ):
-            test._side_by_side(boot, ["test", "dirty"])
 
     def test_failed_or_skipped_as_a_whole_is_a_result(self) -> None:
         self.assertEqual(self.cases("not ok 1 test_a", "ok 2 test_b # SKIP"), [])

@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from tidemark import lock, packages, vm
+from tidemark import kbuild, lock, packages, vm
 from tidemark.report import Failure
 
 
@@ -119,3 +119,31 @@ class CommandTest(unittest.TestCase):
         self.assertIn("-icount shift=1,sleep=off", line)
         self.assertIn("-accel tcg -cpu max,-rdrand", line)
         self.assertNotIn("kvm", line)
+
+
+class SideBySideTest(unittest.TestCase):
+    def test_side_by_side(self) -> None:
+        meeting = threading.Barrier(2, timeout=9)
+
+        def boot(mode: str) -> str:
+            meeting.wait()
+            return f"{mode} is done"
+
+        with mock.patch.object(kbuild, "jobs", return_value=2):
+            found = vm.side_by_side(boot, ["test", "dirty"])
+        self.assertEqual(found, ["test is done", "dirty is done"])
+
+    def test_an_error_in_one_guest_ends_the_other(self) -> None:
+        ended = threading.Event()
+
+        def boot(mode: str) -> None:
+            if mode == "test":
+                raise Failure("it hangs")
+            self.assertTrue(ended.wait(9))
+
+        with (
+            mock.patch.object(kbuild, "jobs", return_value=2),
+            mock.patch.object(vm, "abandon", side_effect=ended.set),
+            self.assertRaisesRegex(Failure, "it hangs"),
+        ):
+            vm.side_by_side(boot, ["test", "dirty"])
