@@ -505,14 +505,15 @@ static unsigned long active_ratio_own_active(struct lruvec *lruvec)
 	return active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE);
 }
 
-/* The same of its inactive ones */
-static unsigned long active_ratio_own_inactive(struct lruvec *lruvec)
+/* The same of all its file pages */
+static unsigned long active_ratio_own_file(struct lruvec *lruvec)
 {
 #ifdef CONFIG_LRU_GEN
 	if (lru_gen_enabled())
-		return active_ratio_inactive_size(lruvec, MAX_NR_ZONES - 1);
+		return active_ratio_gens_size(lruvec, MAX_NR_GENS);
 #endif
-	return active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
+	return active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE) +
+	       active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
 }
 
 /* Without memory cgroups, a node's lists belong to none. */
@@ -523,7 +524,7 @@ static bool active_ratio_is_node(struct lruvec *target)
 	return !memcg || mem_cgroup_is_root(memcg);
 }
 
-/* The file pages of the subtree of @target, a moment ago */
+/* The file pages of the subtree of @target; of a cgroup's, a moment ago */
 static void active_ratio_get_sizes(struct lruvec *target, unsigned long *active,
 				   unsigned long *inactive)
 {
@@ -538,6 +539,22 @@ static void active_ratio_get_sizes(struct lruvec *target, unsigned long *active,
 	}
 }
 
+/*
+ * Pages of @lruvec become inactive in reclaim from @memcg. By sums without these,
+ * reclaim would go on, until they are renewed, as if too many were active.
+ */
+static void active_ratio_give_back(struct lruvec *lruvec,
+				   struct mem_cgroup *memcg, unsigned long nr)
+{
+	struct lruvec *target = mem_cgroup_lruvec(memcg, lruvec_pgdat(lruvec));
+	unsigned long active = READ_ONCE(target->active_ratio.active);
+	unsigned long inactive = READ_ONCE(target->active_ratio.inactive);
+
+	nr = min(nr, active);
+	WRITE_ONCE(target->active_ratio.active, active - nr);
+	WRITE_ONCE(target->active_ratio.inactive, inactive + nr);
+}
+
 /**
  * active_ratio_is_met - does the ratio of a cgroup hold for a whole subtree?
  * @lruvec: lists that a ratio applies to
@@ -549,7 +566,8 @@ static void active_ratio_get_sizes(struct lruvec *target, unsigned long *active,
  * of the others may be protected, or on a disk that does not answer. Reclaim is
  * to take all pages of a removed cgroup.
  *
- * Context: any, after __active_ratio_prepare() in the same reclaim.
+ * Context: any; __active_ratio_prepare() has summed up the subtree of a @memcg
+ * that is not @lruvec's own.
  * Return: %true if fewer of the subtree's file pages are active than the ratio
  * of @lruvec protects.
  */
@@ -596,7 +614,9 @@ unsigned long __active_ratio_deactivate(struct lruvec *lruvec,
 {
 	if (active_ratio_is_met(lruvec, memcg, priority))
 		return 0;
-	return active_ratio_to_scan(nr, active_ratio_excess(lruvec, priority));
+	nr = active_ratio_to_scan(nr, active_ratio_excess(lruvec, priority));
+	active_ratio_give_back(lruvec, memcg, nr);
+	return nr;
 }
 
 /**
@@ -629,84 +649,110 @@ void __active_ratio_scan(struct lruvec *lruvec, struct mem_cgroup *memcg,
 						nr[LRU_INACTIVE_FILE]));
 }
 
+/* File pages of a subtree, and those that are active because of ratios */
+struct active_ratio_sum {
+	unsigned long active;
+	unsigned long inactive;
+	unsigned long held;
+};
+
+/* Adds one cgroup of the subtree of @root, on either LRU. */
+static void active_ratio_add_sizes(struct active_ratio_sum *sum,
+				   struct lruvec *lruvec,
+				   struct mem_cgroup *root)
+{
+	unsigned long file = active_ratio_own_file(lruvec);
+	unsigned long active = min(active_ratio_own_active(lruvec), file);
+
+	sum->active += active;
+	sum->inactive += file - active;
+}
+
 /*
- * The pages that ratios keep active in one cgroup of the subtree of @root. Of a
+ * The same on the classic LRU, with the pages that ratios keep active. Of a
  * cgroup that may exceed its ratio, reclaim leaves all pages active, so all of
  * them count.
  */
-static unsigned long active_ratio_held_in(struct lruvec *lruvec,
-					  struct mem_cgroup *root)
+static void active_ratio_add_held(struct active_ratio_sum *sum,
+				  struct lruvec *lruvec, struct mem_cgroup *root)
 {
 	unsigned long active, inactive, limit;
 
-	if (!__active_ratio_governs(lruvec))
-		return 0;
 	active = active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE);
 	inactive = active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
+	sum->active += active;
+	sum->inactive += inactive;
+	if (!__active_ratio_governs(lruvec))
+		return;
 	limit = active_ratio_is_met(lruvec, root, DEF_PRIORITY) ? active :
 		active_ratio_target(lruvec, active + inactive);
-	return active_ratio_held_of(active, inactive, limit);
+	sum->held += active_ratio_held_of(active, inactive, limit);
 }
 
-/* Adds up the file pages of a subtree: its statistics may be 2 s old. */
-static void active_ratio_sum_sizes(struct lruvec *target)
+/* All numbers are exact: the statistics may be 2 s older than the lists. */
+static void active_ratio_sum_up(struct lruvec *target,
+				void (*add)(struct active_ratio_sum *sum,
+					    struct lruvec *lruvec,
+					    struct mem_cgroup *root),
+				struct active_ratio_sum *sum)
 {
 	struct mem_cgroup *root = lruvec_memcg(target);
 	struct mem_cgroup *memcg = mem_cgroup_iter(root, NULL, NULL);
-	unsigned long active = 0, inactive = 0;
-	struct lruvec *lruvec;
-
-	do {
-		lruvec = mem_cgroup_lruvec(memcg, lruvec_pgdat(target));
-		active += active_ratio_own_active(lruvec);
-		inactive += active_ratio_own_inactive(lruvec);
-		cond_resched();
-		memcg = mem_cgroup_iter(root, memcg, NULL);
-	} while (memcg);
-	WRITE_ONCE(target->active_ratio.active, active);
-	WRITE_ONCE(target->active_ratio.inactive, inactive);
-}
-
-/* For the classic LRU */
-static void active_ratio_sum_held(struct lruvec *target)
-{
-	struct mem_cgroup *root = lruvec_memcg(target);
-	struct mem_cgroup *memcg = mem_cgroup_iter(root, NULL, NULL);
-	unsigned long active, inactive, held = 0;
 
 	/* Without memory cgroups, the node's own lists are all there is. */
 	do {
-		held += active_ratio_held_in(mem_cgroup_lruvec(memcg,
-							       lruvec_pgdat(target)),
-					     root);
+		add(sum, mem_cgroup_lruvec(memcg, lruvec_pgdat(target)), root);
 		cond_resched();
 		memcg = mem_cgroup_iter(root, memcg, NULL);
 	} while (memcg);
-	active_ratio_get_sizes(target, &active, &inactive);
-	WRITE_ONCE(target->active_ratio.held,
-		   active_ratio_held_by_all(active, inactive, held));
+}
+
+/* Unless a later reclaimer, which began at another time, has summed up too. */
+static void active_ratio_renew_sizes(struct lruvec *target, unsigned long began)
+{
+	struct active_ratio_sum sum = {};
+
+	active_ratio_sum_up(target, active_ratio_add_sizes, &sum);
+	if (READ_ONCE(target->active_ratio.at) != began)
+		return;
+	WRITE_ONCE(target->active_ratio.active, sum.active);
+	WRITE_ONCE(target->active_ratio.inactive, sum.inactive);
+}
+
+/* As above. Its three sums are from the same moment, or they would not agree. */
+static void active_ratio_renew_held(struct lruvec *target, unsigned long began)
+{
+	struct active_ratio_sum sum = {};
+	unsigned long held;
+
+	/* For the classic LRU. An old number must not outlast the other one. */
+	if (!lru_gen_enabled())
+		active_ratio_sum_up(target, active_ratio_add_held, &sum);
+	held = active_ratio_held_by_all(sum.active, sum.inactive, sum.held);
+	if (READ_ONCE(target->active_ratio.at) == began)
+		WRITE_ONCE(target->active_ratio.held, held);
 }
 
 /**
- * __active_ratio_prepare - sum up the cgroups that reclaim takes pages from
+ * __active_ratio_prepare - sum up the cgroups below one that reclaim starts from
  * @target: lists of the cgroup, or node, whose subtree is reclaimed from
  *
  * Reclaimers share the last sums, so that not each of their passes visits all
- * cgroups. While the first of them computes new ones, the others go by the old.
+ * cgroups. While one of them computes new ones, the others go by the last ones,
+ * however old. The first sums are 0, and no ratio holds by them.
  *
  * Context: may sleep.
  */
 void __active_ratio_prepare(struct lruvec *target)
 {
-	unsigned long then = READ_ONCE(target->active_ratio.at);
+	unsigned long then = READ_ONCE(target->active_ratio.at), now = jiffies;
 
-	if (time_in_range(jiffies, then, then + ACTIVE_RATIO_PERIOD))
+	if (time_in_range(now, then, then + ACTIVE_RATIO_PERIOD) ||
+	    cmpxchg(&target->active_ratio.at, then, now) != then)
 		return;
-	WRITE_ONCE(target->active_ratio.at, jiffies);
 	if (!active_ratio_is_node(target))
-		active_ratio_sum_sizes(target);
-	if (!lru_gen_enabled())
-		active_ratio_sum_held(target);
+		active_ratio_renew_sizes(target, now);
+	active_ratio_renew_held(target, now);
 }
 
 /* Does the ratio protect less than the kernel's own rule would? */
@@ -1112,7 +1158,8 @@ static void active_ratio_merge(struct lruvec *lruvec, int zone)
  * cannot take those above @highest, and moves them up again: it would go on for
  * ever, and never turn to anonymous pages. Returns the number of pages demoted.
  */
-static long active_ratio_demote_tails(struct lruvec *lruvec, int highest,
+static long active_ratio_demote_tails(struct lruvec *lruvec,
+				      struct mem_cgroup *memcg, int highest,
 				      long nr)
 {
 	long done = 0;
@@ -1121,6 +1168,7 @@ static long active_ratio_demote_tails(struct lruvec *lruvec, int highest,
 	for (zone = highest; zone >= 0; zone--)
 		for (i = 0; i < ACTIVE_RATIO_BATCH && done < nr; i++)
 			done += active_ratio_turn(lruvec, zone, true);
+	active_ratio_give_back(lruvec, memcg, done);
 	return done;
 }
 
@@ -1150,7 +1198,7 @@ void __active_ratio_trim(struct lruvec *lruvec, struct mem_cgroup *memcg,
 		excess = !active_ratio_inactive_size(lruvec, highest);
 	else
 		excess = -active_ratio_room(lruvec);
-	active_ratio_demote_tails(lruvec, highest, excess);
+	active_ratio_demote_tails(lruvec, memcg, highest, excess);
 }
 
 /**
@@ -1178,7 +1226,7 @@ bool __active_ratio_refill(struct lruvec *lruvec, struct mem_cgroup *memcg,
 		return false;
 	met = active_ratio_is_met(lruvec, memcg, priority);
 	nr += met ? 1 : ACTIVE_RATIO_BATCH;
-	return active_ratio_demote_tails(lruvec, highest, nr) && met;
+	return active_ratio_demote_tails(lruvec, memcg, highest, nr) && met;
 }
 
 /**

@@ -2,7 +2,7 @@
 /*
  * Share of file pages that is protected as active: the interface for reclaim
  *
- *	both LRUs, mm/vmscan.c
+ *	both LRUs, mm/vmscan.c, but for global reclaim on the multi-gen LRU
  *		shrink_node()			active_ratio_prepare()
  *	classic LRU, mm/vmscan.c
  *		shrink_list()			active_ratio_deactivate()
@@ -86,7 +86,7 @@ static inline bool active_ratio_governs(struct lruvec *lruvec, bool file)
 }
 
 /**
- * active_ratio_prepare - sum up the cgroups that reclaim takes pages from
+ * active_ratio_prepare - sum up the cgroups below one that reclaim starts from
  * @target: lists of the cgroup, or node, whose subtree is reclaimed from
  *
  * Context: may sleep.
