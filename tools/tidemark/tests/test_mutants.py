@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
-from tidemark import mutants, mutation, vm
+from tidemark import mutants, mutation, overlay, vm
 from tidemark.layout import REPOSITORY
 from tidemark.mutants import Result, Run
 from tidemark.mutation import Data, Mutant, Without
@@ -116,6 +116,15 @@ class DataTest(fake.Case):
         for base in ("6.12", "7.3"):
             data = mutation.read(mutation.DATA.read_text(), base)
             mutation.require_all(data, mutation.every_test(REPOSITORY))
+
+    def test_own_places(self) -> None:
+        """Each mutant of a file of ours has its text there. Those of upstream's need a tree."""
+        for base in ("6.12", "7.3"):
+            found = mutation.read(mutation.DATA.read_text(), base).mutants
+            for file in sorted({mutant.file for mutant in found}):
+                if path := overlay.for_base(base, REPOSITORY).get(file):
+                    here = [mutant for mutant in found if mutant.file == file]
+                    self.assertIn("tidemark_mutant", mutation.mutate(path.read_text(), here))
 
     def test_choice(self) -> None:
         found = mutation.read(DATA, "7.3").mutants
