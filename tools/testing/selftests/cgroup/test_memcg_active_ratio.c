@@ -26,6 +26,7 @@
 /* In it: the aging walks page tables */
 #define LRU_GEN_MM_WALK	0x2
 #define LRU_GEN_DEBUG_FILE	"/sys/kernel/debug/lru_gen"
+#define MIN_TTL_FILE	"/sys/kernel/mm/lru_gen/min_ttl_ms"
 #define ACTIVE_RATIO_FILE	"memory.active_inactive_ratio"
 #define TMPFS_MAGIC	0x01021994
 /* Percent of the working set that is still in memory in each round */
@@ -48,9 +49,12 @@ static const char *const stream_file = "test_active_ratio_stream.tmp";
  * before lru_gen is switched is then taken for another time.
  */
 static const long set_bytes = MB(24);
-static const long stream_bytes = MB(1024);
+static const long stream_bytes = MB(4096L);
 static const long stream_step = MB(48);
 static const long memory_max = MB(64);
+/* The same for the system, with memory that other parts of it need */
+static const long system_step = MB(256);
+static const long system_left = MB(160);
 
 /* The first test: the sysctl has not been written yet. */
 static int test_sysctl_default(const char *root)
@@ -145,6 +149,7 @@ static long resident_percent(void *map, long bytes)
 struct reads {
 	char *lru_gen;		/* written to lru_gen, unless NULL */
 	const char *other;	/* cgroup that reads the stream, unless NULL */
+	long step;		/* bytes of the stream to read at once, or 0 */
 };
 
 /*
@@ -161,6 +166,7 @@ static int read_set_beside_stream(const char *cgroup, void *arg)
 	const struct reads *reads = arg;
 	long pos = 0, sum = 0, percent[8];
 	const int warm = reads->lru_gen ? 8 : 4, rounds = warm + ARRAY_SIZE(percent);
+	const long step = reads->step ?: stream_step;
 	void *map;
 	int i;
 
@@ -180,8 +186,8 @@ static int read_set_beside_stream(const char *cgroup, void *arg)
 		read_range(set, 0, set_bytes);
 		if (reads->other && cg_enter_current(reads->other))
 			return 127;
-		read_range(stream, pos, stream_step);
-		pos += stream_step;
+		read_range(stream, pos, step);
+		pos += step;
 	}
 	if (!ext4_has_large_folios())
 		return sum / (rounds - warm);
@@ -265,6 +271,49 @@ static int test_effect(const char *root)
 
 	return passed(all >= KEPT && none >= 0 && none < NOT_KEPT &&
 		      some + NOISE >= none && some < KEPT);
+}
+
+static int system_hit_rate(const char *root, const char *ratio)
+{
+	char *cgroup __free(cgroup) = create_cgroup(root, "ratio_system");
+	struct setting system __free(setting) = save_setting(SYSCTL_FILE);
+	const struct reads reads = { .step = system_step };
+	long bytes = cg_read_key_long("/proc", "meminfo", "MemAvailable:") * 1024;
+	char *memory;
+	int rate = -1;
+
+	if (bytes <= system_left)
+		return -1;
+	bytes -= system_left;
+	memory = map_memory(bytes);
+	if (cgroup && !mlock(memory, bytes) && !write_file(SYSCTL_FILE, ratio))
+		rate = hit_rate_beside(cgroup, reads);
+	munmap(memory, bytes);
+	return rate;
+}
+
+/* The sysctl holds for reclaim from a node, by kswapd or for an allocation. */
+static int test_system(const char *root)
+{
+	int all = system_hit_rate(root, "50");
+	int none = system_hit_rate(root, "0");
+
+	return passed(all >= KEPT && none >= 0 && none < NOT_KEPT);
+}
+
+/*
+ * kswapd may not reclaim pages that were used in the last second, and kills a task
+ * if there are no others. A ratio keeps its set, and no task is killed.
+ */
+static int test_min_ttl(const char *root)
+{
+	struct setting ttl __free(setting) = save_setting(MIN_TTL_FILE);
+	long kills = vmstat_count("oom_kill");
+
+	if (write_file(MIN_TTL_FILE, "1000"))
+		return KSFT_SKIP;
+	return passed(system_hit_rate(root, "50") >= KEPT &&
+		      vmstat_count("oom_kill") == kills);
 }
 
 /*
@@ -877,6 +926,7 @@ static const struct memcg_test tests[] = {
 	T(test_default),
 	T(test_values),
 	T(test_effect, &classic_lru),
+	T(test_system, &classic_lru),
 	T(test_inheritance, &classic_lru),
 	T(test_two_cgroups, &classic_lru),
 	T(test_two_above, &classic_lru),
@@ -886,6 +936,8 @@ static const struct memcg_test tests[] = {
 	T(test_lru_switch, &classic_lru),
 	T(test_removed, &classic_lru),
 	T(test_effect, &lru_gen),
+	T(test_system, &lru_gen),
+	T(test_min_ttl, &lru_gen),
 	T(test_inheritance, &lru_gen),
 	T(test_two_cgroups, &lru_gen),
 	T(test_two_above, &lru_gen),
