@@ -150,7 +150,24 @@ struct reads {
 	char *lru_gen;		/* written to lru_gen, unless NULL */
 	const char *other;	/* cgroup that reads the stream, unless NULL */
 	long step;		/* bytes of the stream to read at once, or 0 */
+	bool switching;		/* lru_gen is switched for some of the first rounds */
 };
+
+/* In the background: switches lru_gen all the time, and at last back again. */
+static pid_t start_switching(bool enabled)
+{
+	pid_t pid = fork();
+	int i;
+
+	if (pid)
+		return pid;
+	for (i = 0; i < 50; i++) {
+		if (write_file(LRU_GEN_FILE, enabled == i % 2 ? "y" : "n"))
+			_exit(EXIT_FAILURE);
+		sleep_ms(20);
+	}
+	_exit(EXIT_SUCCESS);
+}
 
 /*
  * Runs in the cgroup: reads the set, then a piece of the stream, over and over.
@@ -165,15 +182,21 @@ static int read_set_beside_stream(const char *cgroup, void *arg)
 	int set = open(set_file, O_RDONLY), stream = open(stream_file, O_RDONLY);
 	const struct reads *reads = arg;
 	long pos = 0, sum = 0, percent[8];
-	const int warm = reads->lru_gen ? 8 : 4, rounds = warm + ARRAY_SIZE(percent);
+	const int warm = reads->switching ? 16 : reads->lru_gen ? 8 : 4;
+	const int rounds = warm + ARRAY_SIZE(percent);
 	const long step = reads->step ?: stream_step;
+	pid_t switcher = 0;
 	void *map;
 	int i;
 
 	map = mmap(NULL, set_bytes, PROT_READ, MAP_SHARED, set, 0);
 	if (set < 0 || stream < 0 || map == MAP_FAILED)
 		return 127;
+	if (reads->switching)
+		switcher = start_switching(lru_gen_is_enabled());
 	for (i = 0; i < rounds; i++) {
+		if (switcher && i == warm / 4 && !wait_task(switcher))
+			return 127;
 		if (i >= warm) {
 			percent[i - warm] = resident_percent(map, set_bytes);
 			sum += percent[i - warm];
@@ -349,6 +372,17 @@ static int test_lru_switch(const char *root)
 
 	return passed(cgroup && *lru.text &&
 		      hit_rate_beside(cgroup, reads) >= KEPT);
+}
+
+/* So is a set that was read while lru_gen was switched all the time. */
+static int test_lru_switching(const char *root)
+{
+	char *cgroup __free(cgroup) = create_bounded(root, "ratio_switching", "50");
+	struct setting lru __free(setting) = save_setting(LRU_GEN_FILE);
+
+	return passed(cgroup && *lru.text &&
+		      hit_rate_beside(cgroup, (struct reads){ .switching = true }) >=
+		      KEPT);
 }
 
 /* All pages of one cgroup are in use; another one has those that are read once. */
@@ -934,6 +968,7 @@ static const struct memcg_test tests[] = {
 	T(test_anon, &classic_lru),
 	T(test_anon_below, &classic_lru),
 	T(test_lru_switch, &classic_lru),
+	T(test_lru_switching, &classic_lru),
 	T(test_removed, &classic_lru),
 	T(test_effect, &lru_gen),
 	T(test_system, &lru_gen),
@@ -944,6 +979,7 @@ static const struct memcg_test tests[] = {
 	T(test_share, &lru_gen),
 	T(test_anon, &lru_gen),
 	T(test_lru_switch, &lru_gen),
+	T(test_lru_switching, &lru_gen),
 	T(test_mapped, &lru_gen),
 };
 
