@@ -36,9 +36,9 @@ RESULT = re.compile(r"^\s*(?P<bad>not )?ok \d+ (?:- )?(?P<name>\S+)(?P<skipped>.
 HEADER = """\
 # Mutants on Linux {base}
 
-`make mutants BASE={base}` writes this table. Each row breaks one condition of the series: in the
-function, the first text becomes the second one. The test passes without the mutant, and with it
-has this result, which is to be `killed`: the test fails.
+`make mutants BASE={base}` writes this table, and a run of some mutants their rows. Each row breaks
+one condition of the series: in the function, the first text becomes the second one. The test passes
+without the mutant, and with it has this result, which is to be `killed`: the test fails.
 
 | function | condition | broken | test | result |
 |---|---|---|---|---|
@@ -103,9 +103,9 @@ def main(args: argparse.Namespace) -> int:
     rows = [*table(picked, found)]
     for line in (*timings(found), *rows):
         print(line)
-    if not args.only:
-        page = REPOSITORY.bases / args.base / TABLE
-        page.write_text(markdown(args.base, data, found))
+    page = REPOSITORY.bases / args.base / TABLE
+    before = recorded(page.read_text()) if page.exists() else {}
+    page.write_text(markdown(args.base, data, found, before))
     return summary(picked, found)
 
 
@@ -245,14 +245,24 @@ def table(mutants: Sequence[Mutant], found: Sequence[Result]) -> Iterator[str]:
         yield f"{verdict:10} {mutant.name:{width}}  {mutant.function}()  {name}"
 
 
-def markdown(base: str, data: Data, found: Sequence[Result]) -> str:
-    """The page for reviewers. Results that repeat have the same text."""
+def recorded(page: str) -> dict[str, str]:
+    """The results of a page, by the rest of their rows."""
+    rows = (line.removesuffix(" |").rpartition(" | ") for line in page.splitlines())
+    return {row: verdict for row, _, verdict in rows if row.startswith("| `")}
+
+
+def markdown(base: str, data: Data, found: Sequence[Result], before: Mapping[str, str]) -> str:
+    """The page for reviewers. Rows of mutants that did not run keep their results."""
+    now = {(mutant.name, name): said for mutant, name, said in verdicts(data.mutants, found)}
     lines = [HEADER.format(base=base)]
-    for mutant, name, verdict in verdicts(data.mutants, found):
-        if verdict == "survived" and mutant.survives:
-            verdict = f"survived: {mutant.survives}"
-        texts = (_code(mutant.old), _code(mutant.new), name, verdict)
-        lines.append(f"| `{mutant.function}()` | {' | '.join(texts)} |\n")
+    for mutant in data.mutants:
+        texts = (f"`{mutant.function}()`", _code(mutant.old), _code(mutant.new))
+        for name in mutant.tests:
+            row = f"| {' | '.join(texts)} | {name}"
+            verdict = now.get((mutant.name, name)) or before.get(row, "not run")
+            if verdict == "survived" and mutant.survives:
+                verdict = f"survived: {mutant.survives}"
+            lines.append(f"{row} | {verdict} |\n")
     lines += [WITHOUT, data.note, "\n"]
     lines += [f"- {', '.join(each.tests)}: {each.reason}\n" for each in data.without]
     return "".join(lines)

@@ -275,10 +275,14 @@ class ResultsTest(fake.Case):
         found = [Result(self.planned[0], "ok"), Result(self.planned[1], "FAIL")]
         changed = mutant(4, old="a ||\n\tb", new="")
         data = Data([changed], [Without(("test_a.test_y",), "time")], "Some.\n")
-        page = mutants.markdown("6.12", data, found)
+        page = mutants.markdown("6.12", data, found, {})
         row = r"| `limit_of()` | `a \|\| b` | nothing | test_a.test_x | killed |"
         self.assertEqual(re.findall(r"^\| `.*", page, re.M), [row])
         self.assertIn("- test_a.test_y: time\n", page)
+        page = mutants.markdown("6.12", data, [], mutants.recorded(page))
+        self.assertEqual(re.findall(r"^\| `.*", page, re.M), [row])
+        page = mutants.markdown("6.12", data, [], {})
+        self.assertIn("| test_a.test_x | not run |", page)
 
     def test_status(self) -> None:
         found = [Result(self.planned[0], "ok"), Result(self.planned[1], "ok")]
