@@ -23,6 +23,7 @@
 #define BATCH		64L
 /* Each page makes several updates; a CPU holds back those of so few pages. */
 #define FEW_PAGES	9L
+#define LRU_BATCH	31L	/* PAGEVEC_SIZE: pages that a CPU adds at once */
 
 static const char *const test_file = "test_memcg_flush_threshold.tmp";
 
@@ -439,13 +440,15 @@ static bool is_exact_offline(const char *cgroup)
 }
 
 /*
- * Updates that an offline CPU has counted are pending too. There are no others:
- * a flush comes before.
+ * Updates that an offline CPU has counted are pending too. There are no others: a
+ * flush comes before, and pages in full batches are on the LRU lists. For others,
+ * the CPU that takes this one offline would count so many updates that a reader
+ * flushes for these alone.
  */
 static int test_offline(const char *root)
 {
 	char *cgroup __free(cgroup) = create_cgroup(root, "flush_offline");
-	struct worker worker __free(worker) = { .pages = 2 * FEW_PAGES };
+	struct worker worker __free(worker) = { .pages = 2 * LRU_BATCH };
 
 	if (access(CPU1_FILE, W_OK))
 		return KSFT_SKIP;
