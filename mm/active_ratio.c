@@ -524,7 +524,7 @@ static bool active_ratio_is_node(struct lruvec *target)
 	return !memcg || mem_cgroup_is_root(memcg);
 }
 
-/* The file pages of the subtree of @target; of a cgroup's, a moment ago */
+/* The file pages of the subtree of @target. Those of a cgroup are a moment old. */
 static void active_ratio_get_sizes(struct lruvec *target, unsigned long *active,
 				   unsigned long *inactive)
 {
@@ -540,8 +540,8 @@ static void active_ratio_get_sizes(struct lruvec *target, unsigned long *active,
 }
 
 /*
- * Pages of @lruvec become inactive in reclaim from @memcg. By sums without these,
- * reclaim would go on, until they are renewed, as if too many were active.
+ * Pages of @lruvec become inactive in reclaim from @memcg. If its sums went on to
+ * count them as active, reclaim would give up more pages until the next sums.
  */
 static void active_ratio_give_back(struct lruvec *lruvec,
 				   struct mem_cgroup *memcg, unsigned long nr)
@@ -550,6 +550,9 @@ static void active_ratio_give_back(struct lruvec *lruvec,
 	unsigned long active = READ_ONCE(target->active_ratio.active);
 	unsigned long inactive = READ_ONCE(target->active_ratio.inactive);
 
+	/* A node has no such sums. */
+	if (!nr || active_ratio_is_node(target))
+		return;
 	nr = min(nr, active);
 	WRITE_ONCE(target->active_ratio.active, active - nr);
 	WRITE_ONCE(target->active_ratio.inactive, inactive + nr);
@@ -707,7 +710,7 @@ static void active_ratio_sum_up(struct lruvec *target,
 	} while (memcg);
 }
 
-/* Unless a later reclaimer, which began at another time, has summed up too. */
+/* If another reclaimer has begun since @began, its sums are newer, and stay. */
 static void active_ratio_renew_sizes(struct lruvec *target, unsigned long began)
 {
 	struct active_ratio_sum sum = {};
