@@ -40,12 +40,11 @@
  * A ratio only chooses between file pages. How much anonymous memory is
  * reclaimed follows from the refaults of file pages, the length of their
  * inactive list, and whether active file pages have to be deactivated. So
- * reclaim is shown these as they would be without a ratio: pages that a ratio
- * keeps active above the kernel's own share count as inactive, and while a ratio
- * protects less than that share, all refaults of file pages count as caused by
- * it. Each cgroup's own ratio tells which pages these are, whichever cgroup's
- * limit causes the reclaim. Pages that reclaim is about to deactivate are not
- * among them.
+ * reclaim is shown the list as it would be without a ratio: pages that a ratio
+ * keeps active above the kernel's own share count as inactive. Each cgroup's own
+ * ratio tells which pages these are, whichever cgroup's limit causes the
+ * reclaim. Pages that reclaim is about to deactivate are not among them. A ratio
+ * below the kernel's own share leaves more inactive pages than no ratio does.
  *
  * All decisions depend on the current state of the lists, so there is nothing
  * to convert when a ratio changes, or when lru_gen does.
@@ -756,66 +755,6 @@ void __active_ratio_prepare(struct lruvec *target)
 	if (!active_ratio_is_node(target))
 		active_ratio_renew_sizes(target, now);
 	active_ratio_renew_held(target, now);
-}
-
-/* Does the ratio protect less than the kernel's own rule would? */
-static bool active_ratio_is_small(struct lruvec *lruvec)
-{
-	unsigned long file = active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE) +
-			     active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
-
-	return active_ratio_target(lruvec, file) < active_ratio_own_share(file);
-}
-
-/**
- * __active_ratio_refault - count a refault of file pages as caused by a ratio
- * @lruvec: lists that a ratio applies to, of the cgroup that has the pages
- * @kind: the count of refaults that they were added to
- * @nr_pages: the number of pages
- *
- * The pages that would have stayed in memory without a ratio are not known. So
- * all refaults count as caused by a ratio that protects less than the kernel's
- * own rule would, and none as caused by any other.
- *
- * Context: the cgroup cannot go away.
- * Return: %true if the ratio has caused the refault.
- */
-bool __active_ratio_refault(struct lruvec *lruvec, enum active_ratio_refault kind,
-			    long nr_pages)
-{
-	if (!active_ratio_is_small(lruvec))
-		return false;
-	for (; lruvec; lruvec = parent_lruvec(lruvec))
-		atomic_long_add(nr_pages, &lruvec->file_refaults[kind].caused);
-	return true;
-}
-
-/**
- * active_ratio_other_refaults - refaults of file pages that no ratio has caused
- * @lruvec: the lists
- * @kind: the kind of refaults
- * @refaults: the count of that kind
- *
- * @refaults lacks recent refaults on other CPUs. The count of those that a
- * ratio has caused does not. Reclaim takes any change of the difference for new
- * refaults, so the result only grows.
- *
- * Return: a count to compare with an earlier one.
- */
-unsigned long active_ratio_other_refaults(struct lruvec *lruvec,
-					  enum active_ratio_refault kind,
-					  unsigned long refaults)
-{
-	unsigned long caused, others, last;
-
-	caused = atomic_long_read(&lruvec->file_refaults[kind].caused);
-	others = refaults - caused;
-	last = READ_ONCE(lruvec->file_refaults[kind].others);
-	if (caused && (long)(others - last) <= 0)
-		return last;
-	if (others != last)
-		WRITE_ONCE(lruvec->file_refaults[kind].others, others);
-	return others;
 }
 
 /**

@@ -7,14 +7,11 @@
  *	classic LRU, mm/vmscan.c
  *		shrink_list()			active_ratio_deactivate()
  *		prepare_scan_control()		active_ratio_inactive_is_low(),
- *						active_ratio_inactive(),
- *						active_ratio_other_refaults()
- *		snapshot_refaults()		active_ratio_other_refaults()
+ *						active_ratio_inactive()
  *		shrink_lruvec()			active_ratio_scan()
  *	classic LRU, mm/workingset.c
  *		workingset_eviction()		active_ratio_eviction_lruvec()
  *		workingset_test_recent()	active_ratio_reach()
- *		workingset_refault()		active_ratio_refault()
  *	multi-gen LRU, mm/vmscan.c
  *		sort_folio()			active_ratio_protect()
  *		evict_folios()			active_ratio_trim(),
@@ -28,8 +25,7 @@
  *		workingset_test_recent()
  *
  * Each call answers as the kernel's own rule would while no ratio is set. Until
- * the first one is set, it costs a static branch. active_ratio_other_refaults(),
- * called once or twice per scan of a node, reads counts instead.
+ * the first one is set, it costs a static branch.
  * Documentation/mm/active_ratio.rst explains how it works.
  */
 #ifndef _LINUX_ACTIVE_RATIO_H
@@ -42,16 +38,6 @@
 struct folio;
 struct mem_cgroup;
 
-/**
- * enum active_ratio_refault - counts of refaults that a ratio may have caused
- * @ACTIVE_RATIO_ACTIVATED: of file pages that became active
- * @ACTIVE_RATIO_RESTORED: of those that had been active before their eviction
- */
-enum active_ratio_refault {
-	ACTIVE_RATIO_ACTIVATED,
-	ACTIVE_RATIO_RESTORED,
-};
-
 #ifdef CONFIG_ACTIVE_RATIO
 
 DECLARE_STATIC_KEY_FALSE(active_ratio_key);
@@ -61,11 +47,6 @@ unsigned long __active_ratio_deactivate(struct lruvec *lruvec,
 					struct mem_cgroup *memcg, int priority,
 					unsigned long nr);
 void __active_ratio_prepare(struct lruvec *target);
-bool __active_ratio_refault(struct lruvec *lruvec, enum active_ratio_refault kind,
-			    long nr_pages);
-unsigned long active_ratio_other_refaults(struct lruvec *lruvec,
-					  enum active_ratio_refault kind,
-					  unsigned long refaults);
 void __active_ratio_scan(struct lruvec *lruvec, struct mem_cgroup *memcg,
 			 int priority, unsigned long *nr);
 struct lruvec *__active_ratio_eviction_lruvec(struct lruvec *target,
@@ -152,23 +133,6 @@ static inline unsigned long active_ratio_inactive(struct lruvec *target,
 }
 
 /**
- * active_ratio_refault - is a refault caused by a ratio?
- * @lruvec: lists of the cgroup that has the pages
- * @file: they are file pages
- * @kind: the count of refaults that they are added to
- * @nr_pages: the number of pages
- *
- * Return: %true if it must not change how much anonymous memory is reclaimed.
- */
-static inline bool active_ratio_refault(struct lruvec *lruvec, bool file,
-					enum active_ratio_refault kind,
-					long nr_pages)
-{
-	return active_ratio_governs(lruvec, file) &&
-	       __active_ratio_refault(lruvec, kind, nr_pages);
-}
-
-/**
  * active_ratio_scan - divide a scan of file pages between the two lists
  * @lruvec: the lists
  * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
@@ -244,21 +208,6 @@ static inline unsigned long active_ratio_inactive(struct lruvec *target,
 						  unsigned long inactive)
 {
 	return inactive;
-}
-
-static inline bool active_ratio_refault(struct lruvec *lruvec, bool file,
-					enum active_ratio_refault kind,
-					long nr_pages)
-{
-	return false;
-}
-
-static inline unsigned long
-active_ratio_other_refaults(struct lruvec *lruvec,
-			    enum active_ratio_refault kind,
-			    unsigned long refaults)
-{
-	return refaults;
 }
 
 static inline void active_ratio_scan(struct lruvec *lruvec,

@@ -241,27 +241,6 @@ static void active_ratio_test_to_give_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, active_ratio_to_give_up(512, -1), 512L);
 }
 
-/* A late update of the count is no new refault; one of another cause is. */
-static void active_ratio_test_refaults(struct kunit *test)
-{
-	struct lruvec *lruvec = kunit_kzalloc(test, sizeof(*lruvec), GFP_KERNEL);
-	const int kind = ACTIVE_RATIO_ACTIVATED;
-	atomic_long_t *caused;
-
-	KUNIT_ASSERT_NOT_NULL(test, lruvec);
-	caused = &lruvec->file_refaults[kind].caused;
-	KUNIT_EXPECT_EQ(test, active_ratio_other_refaults(lruvec, kind, 10), 10UL);
-	atomic_long_add(5, caused);
-	/* the count is updated later */
-	KUNIT_EXPECT_EQ(test, active_ratio_other_refaults(lruvec, kind, 10), 10UL);
-	KUNIT_EXPECT_EQ(test, active_ratio_other_refaults(lruvec, kind, 15), 10UL);
-	atomic_long_add(40, caused);
-	KUNIT_EXPECT_EQ(test, active_ratio_other_refaults(lruvec, kind, 15), 10UL);
-	KUNIT_EXPECT_EQ(test, active_ratio_other_refaults(lruvec, kind, 55), 10UL);
-	KUNIT_EXPECT_EQ(test, active_ratio_other_refaults(lruvec, kind, 56), 11UL);
-	KUNIT_EXPECT_EQ(test, active_ratio_other_refaults(lruvec, kind, 50), 11UL);
-}
-
 static void active_ratio_test_order(struct kunit *test)
 {
 	/* twice the memory fits */
@@ -375,7 +354,6 @@ static struct kunit_case active_ratio_cases[] = {
 	KUNIT_CASE(active_ratio_test_to_scan),
 	KUNIT_CASE(active_ratio_test_scan_inactive),
 	KUNIT_CASE(active_ratio_test_to_give_up),
-	KUNIT_CASE(active_ratio_test_refaults),
 	KUNIT_CASE(active_ratio_test_order),
 	KUNIT_CASE(active_ratio_test_distance),
 #ifdef CONFIG_LRU_GEN
