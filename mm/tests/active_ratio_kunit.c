@@ -69,13 +69,20 @@ static void active_ratio_test_share_grows(struct kunit *test)
 /* At any ratio and size, some pages are left to reclaim. */
 static void active_ratio_test_reserve(struct kunit *test)
 {
+	const unsigned long two = ACTIVE_RATIO_RESERVE_PAGES;
 	unsigned long file, left, own;
 	int ratio;
 
 	KUNIT_EXPECT_EQ(test, active_ratio_protected(1000, 50), 500UL);
-	KUNIT_EXPECT_EQ(test, active_ratio_protected(64000, 93), 59520UL);
-	KUNIT_EXPECT_EQ(test, active_ratio_protected(64000, 94), 60000UL);
-	KUNIT_EXPECT_EQ(test, active_ratio_protected(64000, 100), 60000UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_protected(80000, 93), 74400UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_protected(80000, 94), 75000UL);
+	KUNIT_EXPECT_EQ(test, active_ratio_protected(80000, 100), 75000UL);
+	/* two windows of a readahead, up to a quarter */
+	KUNIT_EXPECT_EQ(test, active_ratio_protected(8 * two, 100), 7 * two);
+	KUNIT_EXPECT_EQ(test, active_ratio_protected(2 * two, 100),
+			2 * two / 4 * 3);
+	KUNIT_EXPECT_EQ(test, active_ratio_protected(2 * two, 75),
+			2 * two / 4 * 3);
 	KUNIT_EXPECT_EQ(test, active_ratio_protected(33, 100), 1UL);
 	KUNIT_EXPECT_EQ(test, active_ratio_protected(0, 100), 0UL);
 	for (file = 1; file <= 1UL << 24; file <<= 1) {
