@@ -85,7 +85,7 @@ class Benchmark:
     is the host's. Then guests run one at a time, but for those that mostly wait for the disk. The
     headline is a pattern for the rows that the report plots. The reader of the results may add
     columns to those of the variants. With many variants there is a table for each scene, and one
-    plot of all.
+    plot of all. One that is for NAME= only is left out when all run.
     """
 
     name: str
@@ -106,6 +106,7 @@ class Benchmark:
     posting: Posting | None = None
     plotted: tuple[str, ...] = ()
     by_scene: bool = False
+    by_name_only: bool = False
     parallel: bool = False
     read: Callable[[str, str, Sequence[str]], Reading] = read_figures
 

@@ -19,9 +19,9 @@ BENCHMARKS = (
 
 
 def named(name: str) -> tuple[Benchmark, ...]:
-    """The benchmark of that name; all benchmarks if the name is empty."""
+    """The benchmark of that name; if the name is empty, all that are not for NAME= only."""
     if not name:
-        return BENCHMARKS
+        return tuple(benchmark for benchmark in BENCHMARKS if not benchmark.by_name_only)
     found = tuple(benchmark for benchmark in BENCHMARKS if benchmark.name == name)
     if not found:
         known = ", ".join(benchmark.name for benchmark in BENCHMARKS)

@@ -63,7 +63,7 @@ LIFE = Benchmark(
     name="dirty-life",
     title="services that restart, write files of others, have slow siblings, and set limits",
     about="the kselftests of these, on a disk of 30 MB/s; restarts and owners with memory.max=200M",
-    minutes=10,
+    minutes=9,
     program="life",
     boots=2,
     icount=False,
