@@ -255,8 +255,14 @@ def markdown(base: str, data: Data, found: Sequence[Result], before: Mapping[str
     """The page for reviewers. Rows of mutants that did not run keep their results."""
     now = {(mutant.name, name): said for mutant, name, said in verdicts(data.mutants, found)}
     lines = [HEADER.format(base=base)]
+    by_name = {mutant.name: mutant for mutant in data.mutants}
     for mutant in data.mutants:
-        texts = (f"`{mutant.function}()`", _code(mutant.old), _code(mutant.new))
+        others = [by_name[name] for name in mutant.also]
+        texts = (
+            "; ".join(f"`{each.function}()`" for each in (mutant, *others)),
+            "; ".join(_code(each.old) for each in (mutant, *others)),
+            "; ".join(_code(each.new) for each in (mutant, *others)),
+        )
         for name in mutant.tests:
             row = f"| {' | '.join(texts)} | {name}"
             verdict = now.get((mutant.name, name)) or before.get(row, "not run")

@@ -5,7 +5,7 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from .tree import Edit
 
 DATA = Path(__file__).with_name("mutants.toml")
 KEYS = {"file", "function", "old", "new", "tests"}
-OPTIONAL_KEYS = {"base", "seconds", "survives"}
+OPTIONAL_KEYS = {"base", "seconds", "survives", "also"}
 SECONDS = 120
 # The names of kselftests begin with this; those of KUnit suites do not.
 PROGRAM = "test_"
@@ -35,7 +35,9 @@ core_param(mutant, tidemark_mutant, uint, 0644);
 class Mutant:
     """In a function, the old text becomes the new one: an expression, or statements.
 
-    Each of the tests has to fail, unless there is a reason why the mutant survives.
+    Each of the tests has to fail, unless there is a reason why the mutant survives. Other mutants,
+    given by name, are switched on along with this one: where two mechanisms have the same effect,
+    a test only fails without both. The numbers are those that switch this one on.
     """
 
     number: int
@@ -47,6 +49,8 @@ class Mutant:
     tests: tuple[str, ...]
     seconds: int
     survives: str
+    also: tuple[str, ...] = ()
+    numbers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,7 @@ def read(text: str, base: str) -> Data:
         for number, (name, entry) in enumerate(data.get("mutant", {}).items(), 1)
         if entry.get("base", base) == base
     ]
+    mutants = [*_with_numbers(mutants)]
     return Data(mutants, without, data.get("note", "").lstrip())
 
 
@@ -101,7 +106,17 @@ def _mutant(number: int, title: str, entry: Mapping[str, Any], never: Collection
         tuple(name for name in entry["tests"] if name not in never),
         entry.get("seconds", SECONDS),
         entry.get("survives", ""),
+        tuple(entry.get("also", ())),
     )
+
+
+def _with_numbers(mutants: Sequence[Mutant]) -> Iterable[Mutant]:
+    names = {mutant.name for mutant in mutants}
+    for mutant in mutants:
+        if unknown := sorted({*mutant.also} - names):
+            raise Failure(f"{DATA.name}: {mutant.name}: no such mutant: {unknown[0]}")
+        others = [each.number for each in mutants if mutant.name in each.also]
+        yield replace(mutant, numbers=(mutant.number, *others))
 
 
 def every_test(layout: Layout) -> list[str]:
@@ -178,12 +193,11 @@ def place(text: str, mutant: Mutant) -> tuple[int, int]:
 
 def _switch(old: str, mutants: Iterable[Mutant]) -> str:
     if old.endswith((";", "}")):
-        branches = "".join(
-            f"if (tidemark_mutant == {mutant.number}) {{ {mutant.new} }} else "
-            for mutant in mutants
-        )
+        branches = "".join(f"if ({_is_on(mutant)}) {{ {mutant.new} }} else " for mutant in mutants)
         return f"{{ {branches}{{ {old} }} }}"
-    branches = "".join(
-        f"tidemark_mutant == {mutant.number} ? ({mutant.new}) : " for mutant in mutants
-    )
+    branches = "".join(f"{_is_on(mutant)} ? ({mutant.new}) : " for mutant in mutants)
     return f"({branches}({old}))"
+
+
+def _is_on(mutant: Mutant) -> str:
+    return " || ".join(f"tidemark_mutant == {number}" for number in mutant.numbers)

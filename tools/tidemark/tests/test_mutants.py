@@ -71,11 +71,12 @@ MUTANT = Mutant(
     tests=("test_a.test_x",),
     seconds=9,
     survives="",
+    numbers=(1,),
 )
 
 
 def mutant(number: int = 1, /, **changed: str) -> Mutant:
-    return replace(MUTANT, number=number, name=f"m{number}", **changed)
+    return replace(MUTANT, number=number, numbers=(number,), name=f"m{number}", **changed)
 
 
 class DataTest(fake.Case):
@@ -95,6 +96,7 @@ class DataTest(fake.Case):
             ("[mutant.x]\nfile = 'a'\n", "x: no value for function"),
             (DATA.replace("seconds", "second"), "one-base: unknown: second"),
             ("[mutant", "mutants.toml"),
+            (DATA.replace("seconds = 5", "also = ['x']"), "one-base: no such mutant: x"),
         ):
             with self.assertRaises(Failure) as caught:
                 mutation.read(text, "7.3")
@@ -133,6 +135,15 @@ class DataTest(fake.Case):
         self.assertEqual(len(mutants.chosen(found, "a.a_test_limit")), 1)
         with self.assertRaises(Failure):
             mutants.chosen(found, "two-base")
+
+    def test_two_at_a_time(self) -> None:
+        text = DATA.replace("seconds = 5", "also = ['negative']")
+        first, second = mutation.read(text, "7.3").mutants
+        self.assertEqual((first.numbers, second.numbers), ((1, 2), (2,)))
+        broken = mutation.mutate(SOURCE, [first, second])
+        self.assertIn("(tidemark_mutant == 1 || tidemark_mutant == 2 ? (pages > 100) : ", broken)
+        page = mutants.markdown("7.3", Data([first, second], [], ""), [], {})
+        self.assertIn("| `other()`; `limit_of()` | `count(pages);`; `pages < 0", page)
 
 
 class PlaceTest(fake.Case):
