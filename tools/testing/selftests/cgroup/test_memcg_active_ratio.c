@@ -774,30 +774,37 @@ static bool is_within(long pages, long reference)
 	return pages <= reference + reference / 2 + ANON_NOISE;
 }
 
-/* The reference varies as well, so each further try is compared with a new one. */
+/* The medians of some runs without a ratio. */
 static bool measure_reference(const char *root, struct anon_reclaim *found,
 			      struct anon_reclaim *reference)
 {
-	if (!measure_anon_reclaim(root, "default", found))
-		return false;
-	*reference = *found;
+	long scanned[ANON_RUNS], swapped[ANON_RUNS];
+	int i;
+
+	for (i = 0; i < ANON_RUNS; i++) {
+		if (!measure_anon_reclaim(root, "default", found))
+			return false;
+		scanned[i] = found->scanned;
+		swapped[i] = found->swapped;
+	}
+	sort_long(scanned, ANON_RUNS);
+	sort_long(swapped, ANON_RUNS);
+	reference->scanned = scanned[ANON_RUNS / 2];
+	reference->swapped = swapped[ANON_RUNS / 2];
 	return true;
 }
 
 static bool reclaims_like(const char *root, char *ratio,
 			  struct anon_reclaim *found,
-			  struct anon_reclaim *reference)
+			  const struct anon_reclaim *reference)
 {
 	int i;
 
-	for (i = 0; i < ANON_RUNS; i++) {
+	for (i = 0; i < ANON_RUNS; i++)
 		if (measure_anon_reclaim(root, ratio, found) &&
 		    is_within(found->scanned, reference->scanned) &&
 		    is_within(found->swapped, reference->swapped))
 			return true;
-		if (!measure_reference(root, found, reference))
-			return false;
-	}
 	return false;
 }
 

@@ -43,7 +43,7 @@
 #define PARENT_LIMIT	"64M"
 #define FAST_BYTES	MB(128L)
 #define SLOW_BYTES	MB(128L)
-#define FAST_PERCENT	60	/* of the control's rate */
+#define FAST_PERCENT	85	/* of the control's rate */
 #define LIGHT_WRITES	80
 #define LIGHT_PAUSE_MS	62
 #define LIGHT_SLACK_MS	30

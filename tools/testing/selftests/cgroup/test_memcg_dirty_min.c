@@ -311,19 +311,26 @@ static int test_above(const char *root)
 		      sampled.peak <= SYSTEM_BYTES + MB(4L) + SLACK);
 }
 
-/* The hog fills the limit of a common parent. */
+/*
+ * The hog fills the limit of a common parent. Of that limit, a victim with few
+ * pages has its share even without a floor: this one has as many as the hog.
+ */
 static int test_ancestor(const char *root)
 {
 	char *parent __free(cgroup) = create_floored(root, "min_parent", "12M");
 	char *hog __free(cgroup) = create_cgroup(parent, "hog");
 	char *victim __free(cgroup) = create_cgroup(parent, "victim");
-	struct scene scene = { hog, victim, little };
+	struct scene scene = {
+		hog, victim,
+		{ .file = victim_file, .bytes = MB(100L), .wrap = VICTIM_BYTES,
+		  .pause_ms = 1 },
+	};
 	struct sampled sampled;
 
 	if (!hog || !victim || cg_write(parent, LIMIT_FILE, "8M") ||
 	    cg_write(parent, MIN_FILE, "0") || !play(&scene, &sampled))
 		return KSFT_FAIL;
-	if (not_throttled(&sampled))
+	if (sampled.throttled < sampled.nr / 10)
 		return KSFT_SKIP;
 	return passed(!cg_write(victim, MIN_FILE, "12M") &&
 		      !cg_write(parent, MIN_FILE, "12M") &&

@@ -23,7 +23,7 @@
 #define OWNERS		6
 #define PAIRS		6
 /* In percent of the rate of writes to new files. */
-#define ENOUGH		70
+#define ENOUGH		80
 #define SWITCH_SECONDS	10
 #define RELEASE_SECONDS	60
 /* NR_MEMCG_STOCK, the cgroups whose charges a CPU caches; Linux 6.12 has one. */

@@ -18,7 +18,7 @@
 #define WRITTEN_BYTES	MB(80L)
 #define NR_WRITERS	4	/* where there are many */
 #define WORST_MS	500	/* for a single write */
-#define NR_RUNS		3	/* one has to pass: others may disturb it */
+#define NR_RUNS		3	/* most have to pass: others may disturb one */
 #define WORST_FULL_MS	1500	/* where all pages may be in a single bio */
 /* A disk that writes hardly anything, and the longest time until a kill. */
 #define STUCK_BPS	4096
@@ -95,29 +95,28 @@ static long run_writers(const char *cgroup, int nr, bool keep)
 	return good ? worst : -1;
 }
 
-/* Returns whether the writers pass once, without an OOM kill until then. */
-static bool pass_once(const char *cgroup, int nr, bool keep, long most_ms)
+/* Returns whether the writers pass most times, without an OOM kill until then. */
+static bool most_pass(const char *cgroup, int nr, bool keep, long most_ms)
 {
+	int i, passes = 0;
 	long worst, kills;
-	int i;
 
-	for (i = 0; i < NR_RUNS; i++) {
+	for (i = 0; i < NR_RUNS && passes <= NR_RUNS / 2; i++) {
 		worst = run_writers(cgroup, nr, keep);
 		kills = oom_kills(cgroup);
 		ksft_print_msg("%d writers: slowest write %ld ms, %ld OOM kills\n",
 			       nr, worst, kills);
 		if (worst < 0 || kills)
 			return false;
-		if (worst <= most_ms)
-			return true;
+		passes += worst <= most_ms;
 	}
-	return false;
+	return passes > NR_RUNS / 2;
 }
 
 static int check_writers(const char *root, int nr, bool keep, long most_ms)
 {
 	char *cgroup __free(cgroup) = create_slow(root);
-	bool good = cgroup && pass_once(cgroup, nr, keep, most_ms);
+	bool good = cgroup && most_pass(cgroup, nr, keep, most_ms);
 
 	slow_down(cgroup, 1000);
 	remove_files();
@@ -132,7 +131,7 @@ static int test_writer(const char *root)
 /* Each of the writers only gets its share of the disk. */
 static int test_writers(const char *root)
 {
-	return check_writers(root, NR_WRITERS, false, WORST_MS * NR_WRITERS);
+	return check_writers(root, NR_WRITERS, false, 2 * WORST_MS);
 }
 
 /* Drops the pages of a file from memory; its inode stays. */
