@@ -2,7 +2,18 @@
 """All benchmarks, in the order in which they run."""
 
 from ..report import Failure
-from . import controller, dirty, disks, isolation, life, thresholds, throttle, waits, workingset
+from . import (
+    controller,
+    dirty,
+    disks,
+    isolation,
+    life,
+    tenant,
+    thresholds,
+    throttle,
+    waits,
+    workingset,
+)
 from .benchmark import Benchmark
 
 BENCHMARKS = (
@@ -15,6 +26,7 @@ BENCHMARKS = (
     *disks.BENCHMARKS,
     *controller.BENCHMARKS,
     *throttle.BENCHMARKS,
+    *tenant.BENCHMARKS,
 )
 
 

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A hostile tenant: what the other one feels of our files, and of upstream's."""
+
+from .benchmark import BASE, MEMORY_DISK, PATCHED, Benchmark, Variant
+
+TENANT = Benchmark(
+    name="tenant",
+    title="a hostile user with cgroups of its own, beside another tenant",
+    about="it rewrites memory.max and others, in `ours` our files; forks, reads, writes",
+    minutes=6,
+    program="tenant",
+    variants=(BASE, PATCHED, Variant("ours", parameters=("bench.files=ours",))),
+    boots=3,
+    parameters=(
+        *(word for word in MEMORY_DISK if "irqmode" not in word),
+        *("null_blk.irqmode=2", "null_blk.mbps=50", "loglevel=3"),
+    ),
+    commands=("mkfs.ext4",),
+    headline=".*p99",
+    by_name_only=True,
+)
+
+BENCHMARKS = (TENANT,)
