@@ -22,8 +22,8 @@
  *	   0	    0
  *	  25	25000
  *	  75	75000
- *	 100	93750: one page in 16 is left to reclaim, and in smaller cgroups
- *		16 MiB, or a quarter
+ *	 100	93750: one page in 16 is left to reclaim; in smaller cgroups
+ *		16 MiB, or a quarter if that is less, but 32 pages at least
  *
  * A cgroup whose pages are all in use would have to give up those above the
  * ratio, although reclaim for the node, or for an ancestor's limit, finds pages
@@ -46,6 +46,7 @@
  * ratio tells which pages these are, whichever cgroup's limit causes the
  * reclaim. Pages that reclaim is about to deactivate are not among them. A ratio
  * below the kernel's own share leaves more inactive pages than no ratio does.
+ * Refaults are not corrected: those that a ratio causes count like all others.
  *
  * All decisions depend on the current state of the lists, so there is nothing
  * to convert when a ratio changes, or when lru_gen does.
@@ -87,10 +88,11 @@
 #define ACTIVE_RATIO_RESERVE_SHIFT	4
 
 /*
- * Nor are 16 MiB, up to a quarter of them. On a rotational disk, the window of a
- * readahead is up to 8 MiB on some kernels, and a task may allocate the next one
- * while all pages of the last one are locked: at a ratio of 100, two readers in
- * 128 MiB had reclaim scan twice as many anonymous pages as without a ratio.
+ * At least 16 MiB are not protected either, but no more of them than a quarter of
+ * the file pages. On a rotational disk, the window of a readahead is up to 8 MiB on
+ * some kernels, and a task may allocate the next one while all pages of the last
+ * one are locked: at a ratio of 100, two readers in 128 MiB had reclaim scan twice
+ * as many anonymous pages as without a ratio.
  */
 #define ACTIVE_RATIO_RESERVE_PAGES	((unsigned long)SZ_16M >> PAGE_SHIFT)
 
@@ -106,10 +108,10 @@
 #define ACTIVE_RATIO_EASY	(DEF_PRIORITY / 2)
 
 /*
- * Below this priority, reclaim has scanned as many inactive file pages as the
- * reserve has, without finding enough: one page in 32 of all file pages at this
- * priority, and as many at all higher ones. In a small cgroup, all of them may be
- * locked by a readahead that needs more memory.
+ * Below this priority, reclaim has scanned as many inactive pages as one in 16 file
+ * pages, without finding enough: one in 32 at this priority, and as many at all
+ * higher ones. That is the reserve of a cgroup with 256 MiB or more, and a part of
+ * it in a smaller one, where all of these may be locked by a readahead.
  */
 #define ACTIVE_RATIO_HARD	(DEF_PRIORITY / 3)
 

@@ -43,7 +43,7 @@ class Plan:
 
     The exit codes in skipped mean that the machine cannot run a test. One function adds programs to
     the disk of the tests, which is mounted at /list, and one to the guest's own root. The tests
-    that did not end alike run for so many rounds.
+    that did not end alike run again, for so many rounds at most.
     """
 
     name: str

@@ -19,7 +19,7 @@ from .. import kbuild, packages, process, scratch, sources
 from ..layout import REPOSITORY
 from ..report import Failure, working
 from . import listed
-from .suite import Findings, Kernels, Missing, Wish
+from .suite import FAIL, OK, SKIP, Findings, Kernels, Missing, Wish
 
 TOOLS = (*listed.TOOLS, "autoconf", "automake", "m4", "make", "pkgconf")
 LISTS = ("controllers", "mm", "syscalls")
@@ -82,7 +82,20 @@ def run_memcontrol02(kernels: Kernels, wish: Wish) -> Findings:
         cpus=STAT_CPUS,
         rounds=1,
     )
-    return listed.run(kernels, plan)
+    return together(listed.run(kernels, plan))
+
+
+def together(found: Findings) -> Findings:
+    """The runs of memcontrol02 as one test, which fails if one of them does."""
+    runs = [run for name, run in found.outcomes.items() if name != listed.CONSOLE]
+    one: dict[str, str] = {}
+    remarks = []
+    for column in found.columns:
+        here = [run.get(column, FAIL) for run in runs]
+        one[column] = FAIL if FAIL in here else OK if OK in here else SKIP
+        remarks.append(f"{column}: {here.count(FAIL)} of {len(here)} runs failed.")
+    console = found.outcomes[listed.CONSOLE]
+    return Findings(found.columns, {"memcontrol02": one, listed.CONSOLE: console}, remarks)
 
 
 def _obtain(wish: Wish) -> Path:

@@ -117,6 +117,17 @@ class LtpTest(unittest.TestCase):
         lists = ["#x\nfsync01 fsync01\nfork01 fork01\nksm01_1 ksm01 -u 128\n", "oom01 oom01\n\n"]
         self.assertEqual(ltp.tests(lists), [("fsync01", "fsync01"), ("oom01", "oom01")])
 
+    def test_runs_are_one_test(self) -> None:
+        runs = {
+            "memcontrol02_1": {"upstream": "ok", "ours": "skip"},
+            "memcontrol02_2": {"upstream": "FAIL", "ours": "skip"},
+            "console": {"upstream": "ok", "ours": "ok"},
+        }
+        found = ltp.together(Findings(["upstream", "ours"], runs))
+        self.assertEqual(found.outcomes["memcontrol02"], {"upstream": "FAIL", "ours": "skip"})
+        self.assertIn("upstream: 1 of 2 runs failed.", found.remarks)
+        self.assertEqual(len({name for name, _ in ltp.repeated()}), 100)
+
     def test_without_a_source_it_says_what_to_give_it(self) -> None:
         with self.assertRaises(Missing) as caught:
             ltp.run(mock.Mock(), Wish())

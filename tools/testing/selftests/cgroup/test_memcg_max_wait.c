@@ -95,14 +95,20 @@ static long run_writers(const char *cgroup, int nr, bool keep)
 	return good ? worst : -1;
 }
 
-/* Returns whether the writers pass most times, without an OOM kill until then. */
-static bool most_pass(const char *cgroup, int nr, bool keep, long most_ms)
+/*
+ * Returns whether the writers pass most times, without an OOM kill until then. If
+ * they keep the file, @prepare makes it anew for each time.
+ */
+static bool most_pass(const char *cgroup, int nr, bool (*prepare)(void),
+		      long most_ms)
 {
 	int i, passes = 0;
 	long worst, kills;
 
 	for (i = 0; i < NR_RUNS && passes <= NR_RUNS / 2; i++) {
-		worst = run_writers(cgroup, nr, keep);
+		if (prepare && !prepare())
+			return false;
+		worst = run_writers(cgroup, nr, prepare);
 		kills = oom_kills(cgroup);
 		ksft_print_msg("%d writers: slowest write %ld ms, %ld OOM kills\n",
 			       nr, worst, kills);
@@ -113,10 +119,11 @@ static bool most_pass(const char *cgroup, int nr, bool keep, long most_ms)
 	return passes > NR_RUNS / 2;
 }
 
-static int check_writers(const char *root, int nr, bool keep, long most_ms)
+static int check_writers(const char *root, int nr, bool (*prepare)(void),
+			 long most_ms)
 {
 	char *cgroup __free(cgroup) = create_slow(root);
-	bool good = cgroup && most_pass(cgroup, nr, keep, most_ms);
+	bool good = cgroup && most_pass(cgroup, nr, prepare, most_ms);
 
 	slow_down(cgroup, 1000);
 	remove_files();
@@ -125,13 +132,13 @@ static int check_writers(const char *root, int nr, bool keep, long most_ms)
 
 static int test_writer(const char *root)
 {
-	return check_writers(root, 1, false, WORST_MS);
+	return check_writers(root, 1, NULL, WORST_MS);
 }
 
 /* Each of the writers only gets its share of the disk. */
 static int test_writers(const char *root)
 {
-	return check_writers(root, NR_WRITERS, false, 2 * WORST_MS);
+	return check_writers(root, NR_WRITERS, NULL, 2 * WORST_MS);
 }
 
 /* Drops the pages of a file from memory; its inode stays. */
@@ -146,19 +153,24 @@ static int forget_pages(const char *file)
 	return posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 }
 
+/* Makes a file whose inode belongs to the cgroup of the test itself. */
+static bool make_foreign(void)
+{
+	struct writes owner = {
+		.file = writers[0].file, .bytes = WRITTEN_BYTES,
+	};
+
+	remove_files();
+	return !do_writes(NULL, &owner) && !forget_pages(owner.file);
+}
+
 /*
  * The file's inode belongs to another cgroup. balance_dirty_pages() counts that
  * cgroup's pages, so the writer's cgroup fills with dirty pages.
  */
 static int test_foreign(const char *root)
 {
-	struct writes owner = {
-		.file = writers[0].file, .bytes = WRITTEN_BYTES,
-	};
-
-	if (do_writes(NULL, &owner) || forget_pages(owner.file))
-		return KSFT_FAIL;
-	return check_writers(root, 1, true, WORST_FULL_MS);
+	return check_writers(root, 1, make_foreign, WORST_FULL_MS);
 }
 
 static int dirty_pages(const char *cgroup, void *arg)

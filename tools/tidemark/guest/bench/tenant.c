@@ -3,10 +3,12 @@
  * A hostile tenant beside another one. An unprivileged user has a subtree of cgroups,
  * with a memory.max that the administrator has set. Its tasks rewrite values, create
  * and remove cgroups, fork and exit, read memory.stat, and write files, also those of
- * others, all without a pause. The other tenant makes a cgroup, writes and fsyncs a
- * file, and writes to a file that both write, again and again.
+ * others, all without a pause. The writers' own cgroups have no limits. The other
+ * tenant makes a cgroup, writes and fsyncs a file, and writes to a file that both
+ * write, again and again.
  *
  *	bench.files=ours	the values are those of our files; else, of upstream's
+ *	bench.limit=BYTES	a dirty limit that the administrator has set, too
  */
 #define _GNU_SOURCE
 #include "bench.h"
@@ -15,16 +17,17 @@
 
 #define SUBTREE		CGROUPS "/tenant"
 #define VICTIM		CGROUPS "/victim"
-#define SUBTREE_MAX	"268435456"
+#define SUBTREE_MAX	"67108864"
 #define NOBODY		65534
-#define SECONDS		5
+#define SECONDS		10
 #define PAUSE_MS	5
 #define CHUNK		65536
 #define FILE_BYTES	(8 * MIB)
+#define OWN_BYTES	(128 * MIB)	/* more than SUBTREE_MAX */
 #define NR_TASKS	9
 #define NR_SAMPLES	(SECONDS * 1000 / PAUSE_MS)
 /* In one round of so many, the tenant also calls fsync(), and writes what is shared. */
-#define MORE_EVERY	8
+#define MORE_EVERY	2
 
 static char chunk[CHUNK];
 static const char *const shared_file = "/disk/shared";
@@ -97,25 +100,26 @@ static void read_stat(const char *cgroup UNUSED)
 		slurp(SUBTREE "/memory.stat");
 }
 
-static void write_file(const char *path, long at)
+static void write_file(const char *path, long at, long bytes)
 {
 	long pos;
 	int fd = open(path, O_CREAT | O_WRONLY, 0666);
 
 	for (;;)
-		for (pos = 0; pos < FILE_BYTES; pos += CHUNK)
+		for (pos = 0; pos < bytes; pos += CHUNK)
 			if (pwrite(fd, chunk, CHUNK, at + pos) < 0)
 				sleep_ms(1);
 }
 
 static void write_own(const char *cgroup)
 {
-	write_file(strdup(format("/disk/tenant/%s", strrchr(cgroup, '/') + 1)), 0);
+	write_file(strdup(format("/disk/tenant/%s", strrchr(cgroup, '/') + 1)), 0,
+		   OWN_BYTES);
 }
 
 static void write_others(const char *cgroup UNUSED)
 {
-	write_file(shared_file, FILE_BYTES);
+	write_file(shared_file, FILE_BYTES, FILE_BYTES);
 }
 
 static void (*const work[NR_TASKS])(const char *cgroup) = {
@@ -138,16 +142,17 @@ static pid_t start(int i)
 	CHECK(setgroups(0, NULL));
 	CHECK(setresgid(NOBODY, NOBODY, NOBODY));
 	CHECK(setresuid(NOBODY, NOBODY, NOBODY));
-	write_value(cgroup, 0);
 	work[i](cgroup);
 	_exit(1);
 }
 
-static void delegate(void)
+static void delegate(const char *limit)
 {
 	put(CGROUPS "/cgroup.subtree_control", "+memory");
 	make_cgroup(SUBTREE);
 	put(SUBTREE "/memory.max", SUBTREE_MAX);
+	if (limit)
+		put(SUBTREE "/memory.dirty_limit_in_bytes", limit);
 	put(SUBTREE "/cgroup.subtree_control", "+memory");
 	CHECK(chown(SUBTREE, NOBODY, NOBODY));
 	CHECK(mkdir("/disk/tenant", 0777));
@@ -207,7 +212,8 @@ static void report(long long *samples, int nr, const char *name)
 {
 	qsort(samples, nr, sizeof(*samples), compare);
 	figure(samples[nr / 2] / 1e3, "us", format("%s, p50", name));
-	figure(samples[nr - 1 - nr / 100] / 1e3, "us", format("%s, p99", name));
+	figure(samples[nr - 1 - nr / 10] / 1e3, "us", format("%s, p90", name));
+	figure(samples[nr - 1] / 1e3, "us", format("%s, slowest", name));
 }
 
 /* MiB written to the disk since boot. */
@@ -253,7 +259,7 @@ int main(void)
 	ours = !strcmp(option("files", ""), "ours");
 	use_seed();
 	CHECK(prctl(PR_SET_CHILD_SUBREAPER, 1));
-	delegate();
+	delegate(option("limit", NULL));
 	enter_cgroup(make_cgroup(VICTIM));
 	fd = make_file("/disk/own");
 	shared = make_file(shared_file);
