@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A hostile tenant: what the other one feels of our files, and of upstream's."""
+"""A hostile tenant: its effect on another one, by upstream's files and by ours."""
 
 from .benchmark import BASE, MEMORY_DISK, PATCHED, Benchmark, Variant
 

@@ -2,8 +2,7 @@
 """Tests that a guest runs one after the other: from a list, on each kernel, in a cgroup.
 
 A test that did not end alike on all kernels may run again on all of them, and passes if it ever
-did.
-A kernel's reports on the console are the outcome of a test that is called `console`.
+did. A kernel's reports on the console are the outcome of a test that is called `console`.
 """
 
 import shutil
@@ -23,6 +22,7 @@ COLUMNS = (UPSTREAM, OURS, LIMITED)
 CONSOLE = "console"
 ROUNDS = 3
 LIMIT_BYTES = 4 << 20
+RATIO = 50
 DISK_BYTES = 1 << 30
 TIMEOUT_SECONDS = 7200
 # Tests of memory kill tasks, which is no error here.

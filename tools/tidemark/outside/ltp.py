@@ -41,9 +41,8 @@ MEMORY_MIB = 1024
 # memcontrol02 allows for an error of a tenth on xfs, and of a half on ext4.
 STAT_COMMAND = "LTP_SINGLE_FS_TYPE=xfs memcontrol02"
 STAT_RUNS = 100
-# With more, the guest has another BIOS, with which it does not find the second disk.
+# With more, the guest has another BIOS, and hangs while it probes its disks.
 STAT_CPUS = 16
-RATIO = 50
 # The exit code of a test without a result, as the machine cannot run it.
 CONFIGURATION = 32
 
@@ -77,7 +76,7 @@ def run_memcontrol02(kernels: Kernels, wish: Wish) -> Findings:
         repeated(),
         frozenset({CONFIGURATION}),
         MEMORY_MIB,
-        limited_parameters=[f"tidemark.auto={RATIO}"],
+        limited_parameters=[f"tidemark.auto={listed.RATIO}"],
         fill_disk=partial(_copy_programs, _obtain(wish)),
         cpus=STAT_CPUS,
         rounds=1,

@@ -20,7 +20,6 @@ LISTING = re.compile(r"class '[\w-]+' stressors: (?P<names>.*)")
 LEFT_OUT = frozenset({"softlockup", "reboot", "clock", "timerfd-settime"})
 WORKERS = 2
 MAX_BYTES = 512 << 20
-RATIO = 50
 # Exit codes: no resources, not implemented, no result because of an OOM kill.
 SKIPPED = frozenset({3, 4, 7})
 
@@ -43,7 +42,7 @@ def run(kernels: Kernels, wish: Wish) -> Findings:
         SKIPPED,
         guest.DEBUG_MEMORY_MIB,
         [f"tidemark.max={MAX_BYTES}"],
-        [f"tidemark.auto={RATIO}"],
+        [f"tidemark.auto={listed.RATIO}"],
         fill_root=_copy_program,
     )
     return listed.run(kernels, plan)

@@ -330,7 +330,7 @@ static int test_ancestor(const char *root)
 	if (!hog || !victim || cg_write(parent, LIMIT_FILE, "8M") ||
 	    cg_write(parent, MIN_FILE, "0") || !play(&scene, &sampled))
 		return KSFT_FAIL;
-	if (sampled.throttled < sampled.nr / 10)
+	if (not_throttled(&sampled))
 		return KSFT_SKIP;
 	return passed(!cg_write(victim, MIN_FILE, "12M") &&
 		      !cg_write(parent, MIN_FILE, "12M") &&

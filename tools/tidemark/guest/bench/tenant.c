@@ -18,7 +18,7 @@
 #define SUBTREE		CGROUPS "/tenant"
 #define VICTIM		CGROUPS "/victim"
 #define SUBTREE_MAX	"67108864"
-#define NOBODY		65534
+#define USER_ID		65534
 #define SECONDS		10
 #define PAUSE_MS	5
 #define CHUNK		65536
@@ -135,17 +135,18 @@ static pid_t start(int i)
 
 	if (pid)
 		return pid;
-	CHECK(seteuid(NOBODY));
+	CHECK(seteuid(USER_ID));
 	make_cgroup(cgroup);
 	CHECK(seteuid(0));
 	enter_cgroup(cgroup);
 	CHECK(setgroups(0, NULL));
-	CHECK(setresgid(NOBODY, NOBODY, NOBODY));
-	CHECK(setresuid(NOBODY, NOBODY, NOBODY));
+	CHECK(setresgid(USER_ID, USER_ID, USER_ID));
+	CHECK(setresuid(USER_ID, USER_ID, USER_ID));
 	work[i](cgroup);
 	_exit(1);
 }
 
+/* The user may create cgroups in the subtree, and not change its limits. */
 static void delegate(const char *limit)
 {
 	put(CGROUPS "/cgroup.subtree_control", "+memory");
@@ -154,9 +155,9 @@ static void delegate(const char *limit)
 	if (limit)
 		put(SUBTREE "/memory.dirty_limit_in_bytes", limit);
 	put(SUBTREE "/cgroup.subtree_control", "+memory");
-	CHECK(chown(SUBTREE, NOBODY, NOBODY));
+	CHECK(chown(SUBTREE, USER_ID, USER_ID));
 	CHECK(mkdir("/disk/tenant", 0777));
-	CHECK(chown("/disk/tenant", NOBODY, NOBODY));
+	CHECK(chown("/disk/tenant", USER_ID, USER_ID));
 }
 
 /* Its blocks are there, and it belongs to this task's cgroup. */
