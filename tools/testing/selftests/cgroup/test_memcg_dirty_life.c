@@ -43,7 +43,8 @@
 #define PARENT_LIMIT	"64M"
 #define FAST_BYTES	MB(128L)
 #define SLOW_BYTES	MB(128L)
-#define FAST_PERCENT	85	/* of the control's rate */
+#define FAST_PERCENT	60	/* of the control's rate */
+#define MOST_OF_LIMIT	MB(60L)	/* PARENT_LIMIT less half of the reserve */
 #define LIGHT_WRITES	80
 #define LIGHT_PAUSE_MS	62
 #define LIGHT_SLACK_MS	30
@@ -457,6 +458,15 @@ static long rate_of(const char *fast, bool both)
 	return rate;
 }
 
+/* A cgroup that wrote alone has left a part of its parent's limit. */
+static bool leaves_room(int peak_fd)
+{
+	long peak = cg_read_long_fd(peak_fd);
+
+	ksft_print_msg("the slow one: peak %ld bytes\n", peak);
+	return peak >= 0 && peak <= MOST_OF_LIMIT;
+}
+
 /*
  * Writes beside a sibling on a slow disk, with the limit on both or on the slow
  * one. Returns KB per second, or a negative result of the test.
@@ -470,16 +480,22 @@ static long rate_beside_slow(const char *root, bool both)
 	struct writes endless = {
 		.file = second, .wrap = SLOW_BYTES, .keep = true,
 	};
+	int peak_fd __free(fd) = -1;
 	long rate = -KSFT_SKIP;
 	pid_t pid;
 
 	if (!slow || !fast || !allocate_files(fast, slow) ||
 	    cg_write(both ? parent : slow, LIMIT_FILE, PARENT_LIMIT))
 		return -KSFT_FAIL;
+	peak_fd = cg_open(slow, PEAK_FILE, O_RDWR);
+	if (peak_fd < 0 || write(peak_fd, "reset", 5) != 5)
+		return -KSFT_FAIL;
 	slow_down(slow, 1);
 	pid = cg_run_nowait(slow, do_writes, &endless);
 	if (wait_paused(slow))
 		rate = rate_of(fast, both);
+	if (both && rate >= 0 && !leaves_room(peak_fd))
+		rate = -KSFT_FAIL;
 	return stop_slow(slow, pid) || rate < 0 ? rate : -KSFT_FAIL;
 }
 
