@@ -440,19 +440,20 @@ static bool is_exact_offline(const char *cgroup)
 }
 
 /*
- * Updates that an offline CPU has counted are pending too. There are no others: a
- * flush comes before, and pages in full batches are on the LRU lists. For others,
- * the CPU that takes this one offline would count so many updates that a reader
- * flushes for these alone.
+ * Updates that an offline CPU has counted are pending too. There are few others: a
+ * flush comes before, and pages in full batches are on the LRU lists. For what
+ * remains, the CPU that takes this one offline counts updates, fewer than the
+ * threshold.
  */
 static int test_offline(const char *root)
 {
 	char *cgroup __free(cgroup) = create_cgroup(root, "flush_offline");
-	struct worker worker __free(worker) = { .pages = 2 * LRU_BATCH };
+	struct worker worker __free(worker) = { .pages = 8 * LRU_BATCH };
 
 	if (access(CPU1_FILE, W_OK))
 		return KSFT_SKIP;
-	return passed(cgroup && !cg_write(cgroup, THRESHOLD_FILE, "auto") &&
+	return passed(cgroup &&
+		      !cg_write_numeric(cgroup, THRESHOLD_FILE, 4 * LRU_BATCH) &&
 		      !start_worker(&worker, cgroup, anon_worker) &&
 		      !order(&worker, 't') && !order(&worker, 'd') &&
 		      error_pages(cgroup, "anon ") >= 0 &&
