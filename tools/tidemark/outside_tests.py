@@ -33,7 +33,7 @@ class Suite:
 SUITES = (
     Suite("power", "QEMU killed while limited cgroups write to ext4, xfs and btrfs", power.run),
     Suite("ltp", "the Linux Test Project: memory, writeback and cgroups", ltp.run),
-    Suite("memcontrol02", "LTP's test of memory.stat, on 16 CPUs", ltp.run_memcontrol02),
+    Suite("memcontrol02", "LTP's test of memory.stat, on 48 CPUs", ltp.run_memcontrol02),
     Suite("stress", "stress-ng: memory, vm, io, filesystem and os, in a cgroup", stress.run),
 )
 

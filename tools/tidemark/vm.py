@@ -37,6 +37,8 @@ TIMER = "no_timer_check"
 ROOT = "root=/dev/vda rw"
 # SeaBIOS makes no table of more CPUs. qboot does, but the kernel needs PCI_MSI to use disks then.
 SEABIOS_CPUS = 16
+# With qboot, the guest hears of no interrupt of a disk in a second slot. So the disks share one.
+SHARED_SLOT = "multifunction=on,addr=02"
 # Tests sleep more than they compute.
 GUESTS = 2
 
@@ -104,11 +106,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def command(machine: Machine, *io: str) -> list[str]:
     """The QEMU command line. Emulation unless KVM is asked for: /dev/kvm may exist and hang."""
     qemu = packages.locate("qemu-system-x86_64") or "qemu-system-x86_64"
+    qboot = machine.cpus > SEABIOS_CPUS
     argv = [qemu, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"]
     argv += ["-machine", "q35", *_processor(machine)]
     # SeaBIOS lists one CPU of each socket in the table for kernels without ACPI.
     argv += ["-smp", f"{machine.cpus},sockets={machine.cpus}", "-m", str(machine.memory_mib)]
-    argv += ["-bios", "qboot.rom"] if machine.cpus > SEABIOS_CPUS else []
+    argv += ["-bios", "qboot.rom"] if qboot else []
     argv += ["-kernel", str(machine.kernel)]
     argv += ["-initrd", str(machine.initramfs)] if machine.initramfs else []
     words = ["console=ttyS0", "panic=-1", f"tidemark.mode={machine.mode}"]
@@ -121,7 +124,7 @@ def command(machine: Machine, *io: str) -> list[str]:
         words.append(TIMER)
     argv += ["-append", " ".join(words)]
     for number, disk in enumerate(machine.disks):
-        argv += _drive(number, disk)
+        argv += _drive(number, disk, f",{SHARED_SLOT}.{number}" if qboot else "")
     return [*argv, *io]
 
 
@@ -217,7 +220,7 @@ def _processor(machine: Machine) -> list[str]:
     return ["-accel", f"tcg,thread={'multi' if machine.threads else 'single'}", "-cpu", TCG_CPU]
 
 
-def _drive(number: int, disk: Disk) -> list[str]:
+def _drive(number: int, disk: Disk, place: str) -> list[str]:
     file, cache = (f"nbd:unix:{disk.path}", "writeback") if disk.served else (disk.path, "unsafe")
     drive = f"if=none,id=disk{number},file={file},format=raw,cache={cache}"
     if disk.read_only:
@@ -226,7 +229,7 @@ def _drive(number: int, disk: Disk) -> list[str]:
         drive += ",snapshot=on"
     if disk.bytes_per_second:
         drive += f",throttling.bps-total={disk.bytes_per_second}"
-    device = f"virtio-blk-pci,drive=disk{number},num-queues=1,queue-size=128"
+    device = f"virtio-blk-pci,drive=disk{number},num-queues=1,queue-size=128{place}"
     return ["-drive", drive, "-device", device]
 
 

@@ -100,6 +100,14 @@ class CommandTest(unittest.TestCase):
             machine = vm.Machine(Path("k"), Path("i"), "test", cpus=cpus)
             self.assertEqual("qboot.rom" in vm.command(machine), listed)
 
+    def test_disks_share_a_slot_with_that_firmware(self) -> None:
+        disks = [vm.Disk(Path("slow.img")), vm.Disk(Path("list.img"))]
+        for cpus, places in ((vm.SEABIOS_CPUS, 0), (48, 2)):
+            machine = vm.Machine(Path("k"), Path("i"), "test", disks, cpus=cpus)
+            devices = [word for word in vm.command(machine) if word.startswith("virtio-blk-pci")]
+            shared = [word for word in devices if f",{vm.SHARED_SLOT}." in word]
+            self.assertEqual((len(set(devices)), len(shared)), (2, places))
+
     def test_the_timer_is_not_checked_by_a_clock_that_it_does_not_follow(self) -> None:
         for kvm, icount, unchecked in ((False, False, 1), (False, True, 0), (True, False, 0)):
             machine = vm.Machine(Path("k"), Path("i"), "run", kvm=kvm, icount=icount)
