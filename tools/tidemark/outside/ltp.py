@@ -10,16 +10,13 @@ with "auto" flush thresholds.
 """
 
 import re
-import shutil
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from .. import kbuild, packages, process, scratch, sources
-from ..layout import REPOSITORY
-from ..report import Failure, working
-from . import listed
-from .suite import FAIL, OK, SKIP, Findings, Kernels, Missing, Wish
+from .. import kbuild, packages, process
+from . import built, listed
+from .suite import FAIL, OK, SKIP, Findings, Kernels, Wish
 
 TOOLS = (*listed.TOOLS, "autoconf", "automake", "m4", "make", "pkgconf")
 LISTS = ("controllers", "mm", "syscalls")
@@ -97,36 +94,15 @@ def together(found: Findings) -> Findings:
 
 
 def _obtain(wish: Wish) -> Path:
-    source = wish.sources.get("LTP")
-    if not source:
-        raise Missing("LTP=path names a checkout or a tarball of the Linux Test Project")
+    """The top of LTP, built without shared libraries."""
+    source = built.given(wish, "LTP", "the Linux Test Project")
     packages.require(TOOLS)
-    return _built(source)
-
-
-def _built(path: Path) -> Path:
-    """Build a copy of the source, without shared libraries."""
-    source = sources.at_path(path, "LTP")
-    place = REPOSITORY.build / "outside"
-    stamp = place / "ltp.json"
-    record = scratch.read_json(stamp)
-    if record.get("key") == source.key and (place / record.get("top", "")).is_dir():
-        return place / str(record["top"])
-    into = place / "ltp"
-    shutil.rmtree(into, ignore_errors=True)
-    into.mkdir(parents=True)
-    with working("building LTP"):
-        top = source.unpack(into)
-        log = place / "ltp.log"
-        log.unlink(missing_ok=True)
-        steps = [] if (top / "configure").exists() else [["make", "-C", str(top), "autotools"]]
-        steps += [["env", "-C", str(top), "./configure", "LDFLAGS=-static"]]
-        steps += [["make", f"-j{kbuild.jobs()}", "-C", str(top / name)] for name in BUILT]
-        for argv in steps:
-            if process.logged(argv, log, process.environment()):
-                raise Failure(f"{REPOSITORY.relative(log)}: `{' '.join(argv)}` failed")
-    scratch.write_json(stamp, {"key": source.key, "top": str(top.relative_to(place))})
-    return top
+    steps = [
+        ["sh", "-c", "test -e configure || make autotools"],
+        ["./configure", "LDFLAGS=-static"],
+        *(["make", f"-j{kbuild.jobs()}", "-C", name] for name in BUILT),
+    ]
+    return built.obtain("LTP", source, steps)
 
 
 def _copy_programs(top: Path, root: Path, wanted: Sequence[listed.Test]) -> None:

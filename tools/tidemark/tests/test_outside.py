@@ -9,7 +9,7 @@ from pathlib import Path
 from unittest import mock
 
 from tidemark import outside_tests, results
-from tidemark.outside import listed, ltp, power, record, stress, volatile
+from tidemark.outside import built, listed, ltp, power, record, stress, volatile
 from tidemark.outside.suite import Findings, Missing, Wish
 from tidemark.report import Failure
 
@@ -110,6 +110,39 @@ class PowerTest(unittest.TestCase):
     def test_files_that_cannot_have_come_about(self) -> None:
         line = "broken xfs dsync lacks write 7"
         self.assertEqual(self.problems("found xfs append 2", line, "fsck xfs 0"), [line])
+
+
+class BuiltTest(fake.Case):
+    STEPS = (("sh", "-c", "cat test.c >> ../../steps"), ("touch", "done"))
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.write("suite/Makefile", "all:\n")
+        self.write("suite/test.c", "1\n")
+
+    def build(self, steps: built.Steps = STEPS) -> Path:
+        return built.obtain("SUITE", self.layout.root / "suite", steps, self.layout)
+
+    def test_a_copy_is_built_once(self) -> None:
+        top = self.build()
+        self.assertTrue((top / "done").exists())
+        self.assertEqual(self.build(), top)
+        self.assertEqual((self.layout.build / "outside" / "steps").read_text(), "1\n")
+        self.assertFalse((self.layout.root / "suite" / "done").exists())
+
+    def test_another_source_and_other_steps_are_built(self) -> None:
+        self.build()
+        self.write("suite/test.c", "two\n")
+        self.build()
+        self.assertFalse((self.build(self.STEPS[:1]) / "done").exists())
+        steps = self.layout.build / "outside" / "steps"
+        self.assertEqual(steps.read_text(), "1\ntwo\ntwo\n")
+
+    def test_a_step_that_fails_is_no_build(self) -> None:
+        for _ in range(2):
+            with self.assertRaises(Failure) as caught:
+                self.build((("false",),))
+            self.assert_fails(caught.exception, "build/outside/suite.log: `false` failed")
 
 
 class LtpTest(unittest.TestCase):
