@@ -31,7 +31,7 @@ def obtain(variable: str, path: Path, steps: Steps, layout: Layout = REPOSITORY)
     stamp = place / f"{name}.json"
     wanted = {"key": source.key, "steps": [list(step) for step in steps]}
     record = scratch.read_json(stamp)
-    top = place / record.pop("top", name)
+    top = place / str(record.pop("top", name))
     if record == wanted and top.is_dir():
         return top
     stamp.unlink(missing_ok=True)
