@@ -14,11 +14,11 @@ from pathlib import Path
 from . import base as bases
 from . import guest, kbuild, kernel, packages, vm
 from .layout import REPOSITORY
-from .outside import ltp, power, record, stress
+from .outside import blktests, ltp, power, record, stress
 from .outside.suite import Findings, Kernels, Missing, Wish
 from .report import Failure, warning
 
-SOURCES = ("LTP",)
+SOURCES = ("BLKTESTS", "LTP")
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ SUITES = (
     Suite("power", "QEMU killed while limited cgroups write to ext4, xfs and btrfs", power.run),
     Suite("ltp", "the Linux Test Project: memory, writeback and cgroups", ltp.run),
     Suite("memcontrol02", "LTP's test of memory.stat, on 48 CPUs", ltp.run_memcontrol02),
+    Suite("blktests", "its tests of io.max and io.cost", blktests.run),
     Suite("stress", "stress-ng: memory, vm, io, filesystem and os, in a cgroup", stress.run),
 )
 

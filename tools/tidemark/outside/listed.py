@@ -2,15 +2,18 @@
 """Tests that a guest runs one after the other: from a list, on each kernel, in a cgroup.
 
 A test that did not end alike on all kernels may run again on all of them, and passes if it ever
-did. A kernel's reports on the console are the outcome of a test that is called `console`.
+did. A kernel's reports on the console are the outcome of a test that is called `console`. A test
+may say in a line `paused NUMBER` how often a limit made its tasks wait.
 """
 
+import re
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .. import console, guest, packages, process, programs, vm
+from ..kernel import Image
 from ..report import Failure, failure, warning, working
 from .suite import FAIL, LIMITED, OK, OURS, SKIP, UPSTREAM, Findings, Kernels
 
@@ -27,6 +30,7 @@ DISK_BYTES = 1 << 30
 TIMEOUT_SECONDS = 7200
 # Tests of memory kill tasks, which is no error here.
 KILL = "Out of memory: Killed"
+PAUSED = re.compile(r"paused (\d+)")
 REMARK = "A test that did not end alike ran again on all kernels, and passed if it ever did."
 
 Test = tuple[str, str]
@@ -42,8 +46,8 @@ class Plan:
     """Tests by name and command.
 
     The exit codes in skipped mean that the machine cannot run a test. One function adds programs to
-    the disk of the tests, which is mounted at /list, and one to the guest's own root. The tests
-    that did not end alike run again, for so many rounds at most.
+    the disk of the tests, which is mounted at /list, and one to the root of a kernel's guest. The
+    tests that did not end alike run again, for so many rounds at most.
     """
 
     name: str
@@ -53,7 +57,7 @@ class Plan:
     parameters: Sequence[str] = ()
     limited_parameters: Sequence[str] = ()
     fill_disk: Callable[[Path, Sequence[Test]], None] = _nothing
-    fill_root: Callable[[Path], None] = _nothing
+    fill_root: Callable[[Path, Image], None] = _nothing
     cpus: int = 2
     rounds: int = ROUNDS
 
@@ -70,6 +74,10 @@ def outcomes(lines: Iterable[str], skipped: frozenset[int]) -> Outcomes:
             status = int(line.removeprefix("status "))
             found[name] = OK if not status else SKIP if status in skipped else FAIL
     return found
+
+
+def pauses(lines: Iterable[str]) -> int:
+    return sum(int(line[1]) for line in map(PAUSED.fullmatch, lines) if line)
 
 
 def reports(lines: Iterable[str]) -> list[str]:
@@ -91,7 +99,9 @@ def run(kernels: Kernels, plan: Plan) -> Findings:
         if not tests:
             break
     found[CONSOLE] = {trial.column: FAIL if trial.complained else OK for trial in trials}
-    return Findings(list(COLUMNS), found, [REMARK] if plan.rounds > 1 else [])
+    remarks = [REMARK] if plan.rounds > 1 else []
+    remarks += [f"{each.column}: {each.pauses} pauses" for each in trials if each.pauses]
+    return Findings(list(COLUMNS), found, remarks)
 
 
 class _Trial:
@@ -100,13 +110,14 @@ class _Trial:
     def __init__(self, kernels: Kernels, plan: Plan, place: Path, column: str) -> None:
         self.column = column
         self.complained = False
+        self.pauses = 0
         self._plan = plan
         self._place = place
         self._label = column.rpartition(" ")[2]
         image = kernels.of(column)
         root = guest.new_root(place, ("outside/listed",))
         programs.copy(guest.MKFS, root)
-        plan.fill_root(root)
+        plan.fill_root(root, image)
         shutil.copy(image.config, root / "tidemark" / "config")
         archive = guest.pack(root, place / f"{self._label}.cpio")
         parameters = ["kunit.enable=0", *plan.parameters]
@@ -140,6 +151,7 @@ class _Trial:
         if said := reports(outcome.console):
             self.complained = True
             failure(Failure(f"{self.column}: the kernel reported errors", said))
+        self.pauses += pauses(outcome.results)
         ended = outcomes(outcome.results, self._plan.skipped)
         if not ended:
             raise Failure(f"{log}: the guest ended before the first test", outcome.console[-10:])

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from .. import guest, packages, process, programs
+from ..kernel import Image
 from . import listed
 from .suite import Findings, Kernels, Wish
 
@@ -48,5 +49,5 @@ def run(kernels: Kernels, wish: Wish) -> Findings:
     return listed.run(kernels, plan)
 
 
-def _copy_program(root: Path) -> None:
+def _copy_program(root: Path, _image: Image) -> None:
     programs.copy(["stress-ng"], root)

@@ -3,13 +3,14 @@
 
 import random
 import socket
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
 from tidemark import outside_tests, results
-from tidemark.outside import built, listed, ltp, power, record, stress, volatile
+from tidemark.outside import blktests, built, listed, ltp, power, record, stress, volatile
 from tidemark.outside.suite import Findings, Missing, Wish
 from tidemark.report import Failure
 
@@ -145,6 +146,33 @@ class BuiltTest(fake.Case):
             self.assert_fails(caught.exception, "build/outside/suite.log: `false` failed")
 
 
+class BlktestsTest(unittest.TestCase):
+    def test_tests_have_a_number(self) -> None:
+        found = blktests.tests(["rc", "002.out", "002", "001"])
+        self.assertEqual(
+            found,
+            [
+                ("throtl/001", "/tidemark/blktests throtl/001"),
+                ("throtl/002", "/tidemark/blktests throtl/002"),
+            ],
+        )
+
+    def test_without_a_source_it_says_what_to_give_it(self) -> None:
+        with self.assertRaises(Missing) as caught:
+            blktests.run(mock.Mock(), Wish())
+        self.assertIn("BLKTESTS=path", str(caught.exception))
+
+    def test_the_copy_does_not_ask_for_the_other_disk(self) -> None:
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        script = Path(directory.name, "tests", "throtl", "rc")
+        script.parent.mkdir(parents=True)
+        script.write_text("\t_have_null_blk\n\t_have_scsi_debug\n_have_scsi_debug_x\n")
+        for step in blktests.STEPS:
+            subprocess.run(step, cwd=directory.name, check=True)
+        self.assertEqual(script.read_text(), "\t_have_null_blk\n_have_scsi_debug_x\n")
+
+
 class LtpTest(unittest.TestCase):
     def test_wanted_tests_are_found_in_the_lists(self) -> None:
         lists = ["#x\nfsync01 fsync01\nfork01 fork01\nksm01_1 ksm01 -u 128\n", "oom01 oom01\n\n"]
@@ -174,6 +202,9 @@ class ListedTest(unittest.TestCase):
         found = listed.outcomes(lines, skipped)
         self.assertEqual(found, {"a": "ok", "b": "skip", "c": "FAIL"})
         self.assertEqual(listed.outcomes(["program a", "status 4"], skipped), {"a": "FAIL"})
+
+    def test_pauses(self) -> None:
+        self.assertEqual(listed.pauses(["paused 3", "status 0", "paused 40", "not paused 5"]), 43)
 
     def test_a_kill_is_no_report_of_an_error(self) -> None:
         bug = "[ 1.0] BUG: KASAN: slab-use-after-free"
@@ -237,3 +268,5 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(outside_tests.sources({"LTP": ""}), {})
         with self.assertRaises(Failure):
             outside_tests.sources({"LTP": "/nowhere/ltp"})
+        found = outside_tests.sources({"BLKTESTS": "/", "OTHER": "/"})
+        self.assertEqual(found, {"BLKTESTS": Path("/")})
