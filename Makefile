@@ -13,10 +13,11 @@ FROM ?=
 DEB_CONFIG ?=
 BLKTESTS ?=
 LTP ?=
+XFSTESTS ?=
 ARGS ?=
 
 # Passed on through the environment: no value can break the shell's quoting.
-export BASE LINUX PRISTINE FLAVOUR PART SIGNOFF NAME FROM DEB_CONFIG BLKTESTS LTP
+export BASE LINUX PRISTINE FLAVOUR PART SIGNOFF NAME FROM DEB_CONFIG BLKTESTS LTP XFSTESTS
 
 tidemark = @PYTHONPATH=tools python3 -m tidemark
 source = --base "$$BASE" --linux "$$LINUX" --pristine "$$PRISTINE" --flavour "$$FLAVOUR"
@@ -42,6 +43,7 @@ help: ## list the targets and variables
 	@echo '  DEB_CONFIG=path a kernel configuration in place of Debian'"'"'s (deb)'
 	@echo '  BLKTESTS=path   checkout or tarball of blktests (outside-tests)'
 	@echo '  LTP=path        checkout or tarball of the Linux Test Project (outside-tests)'
+	@echo '  XFSTESTS=path   checkout or tarball of xfstests (outside-tests)'
 	@echo '  FROM=7.3        the base whose diffs a new one starts with (port)'
 	@echo '  ARGS=...        more options for run, test, shell, bench, check-series, lint and below'
 

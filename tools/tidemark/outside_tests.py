@@ -14,11 +14,11 @@ from pathlib import Path
 from . import base as bases
 from . import guest, kbuild, kernel, packages, vm
 from .layout import REPOSITORY
-from .outside import blktests, ltp, power, record, stress
+from .outside import blktests, ltp, power, record, stress, xfstests
 from .outside.suite import Findings, Kernels, Missing, Wish
 from .report import Failure, warning
 
-SOURCES = ("BLKTESTS", "LTP")
+SOURCES = ("BLKTESTS", "LTP", "XFSTESTS")
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ SUITES = (
     Suite("ltp", "the Linux Test Project: memory, writeback and cgroups", ltp.run),
     Suite("memcontrol02", "LTP's test of memory.stat, on 48 CPUs", ltp.run_memcontrol02),
     Suite("blktests", "its tests of io.max and io.cost", blktests.run),
+    Suite("xfstests", "xfstests: writes, aio, mmap, log, freeze, quota, crashes", xfstests.run),
     Suite("stress", "stress-ng: memory, vm, io, filesystem and os, in a cgroup", stress.run),
 )
 
@@ -44,13 +45,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", default="", help=f"some of: {names}")
     parser.add_argument("--cuts", type=int, default=Wish.cuts, help="power cuts of each kernel")
     parser.add_argument("--seconds", type=int, default=Wish.seconds, help="for each stressor")
+    parser.add_argument("--tests", default=Wish.pattern, help="a regular expression of tests")
 
 
 def main(args: argparse.Namespace) -> int:
     if args.pristine:
         raise Failure("PRISTINE=1: this target always runs both kernels")
     suites = chosen(args.only)
-    wish = Wish(args.cuts, args.seconds, sources(os.environ))
+    wish = Wish(args.cuts, args.seconds, args.tests, sources(os.environ))
     tools = (*kbuild.TOOLS, *guest.TOOLS, *vm.TOOLS)
     packages.require(tools, bases.required_packages(args.base, args.linux))
     base = bases.obtain(args.base, args.linux)

@@ -63,7 +63,7 @@ def run(kernels: Kernels, wish: Wish) -> Findings:
         MEMORY_MIB,
         fill_disk=partial(_copy_programs, top),
     )
-    return listed.run(kernels, plan)
+    return listed.run(kernels, plan, wish)
 
 
 def run_memcontrol02(kernels: Kernels, wish: Wish) -> Findings:
@@ -77,14 +77,14 @@ def run_memcontrol02(kernels: Kernels, wish: Wish) -> Findings:
         cpus=STAT_CPUS,
         rounds=1,
     )
-    return together(listed.run(kernels, plan))
+    return together(listed.run(kernels, plan, wish))
 
 
 def together(found: Findings) -> Findings:
     """The runs of memcontrol02 as one test, which fails if one of them does."""
     runs = [run for name, run in found.outcomes.items() if name != listed.CONSOLE]
     one: dict[str, str] = {}
-    remarks = []
+    remarks = list(found.remarks)
     for column in found.columns:
         here = [run.get(column, FAIL) for run in runs]
         one[column] = FAIL if FAIL in here else OK if OK in here else SKIP

@@ -46,7 +46,7 @@ def run(kernels: Kernels, wish: Wish) -> Findings:
         [f"tidemark.auto={listed.RATIO}"],
         fill_root=_copy_program,
     )
-    return listed.run(kernels, plan)
+    return listed.run(kernels, plan, wish)
 
 
 def _copy_program(root: Path, _image: Image) -> None:

@@ -27,10 +27,14 @@ class Kernels:
 
 @dataclass(frozen=True)
 class Wish:
-    """The user's wishes: how often or how long to try, and where the sources of suites are."""
+    """The user's wishes: how often or how long to try, and where the sources of suites are.
+
+    With a pattern, only the tests of a list run in whose names it is found.
+    """
 
     cuts: int = 30
     seconds: int = 5
+    pattern: str = ""
     sources: Mapping[str, Path] = field(default_factory=dict)
 
 

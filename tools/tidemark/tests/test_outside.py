@@ -9,9 +9,9 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from tidemark import outside_tests, results
-from tidemark.outside import blktests, built, listed, ltp, power, record, stress, volatile
-from tidemark.outside.suite import Findings, Missing, Wish
+from tidemark import outside_tests, results, vm
+from tidemark.outside import blktests, built, listed, ltp, power, record, stress, volatile, xfstests
+from tidemark.outside.suite import LIMITED, OURS, Findings, Missing, Wish
 from tidemark.report import Failure
 
 from . import fake
@@ -184,15 +184,11 @@ class LtpTest(unittest.TestCase):
             "memcontrol02_2": {"upstream": "FAIL", "ours": "skip"},
             "console": {"upstream": "ok", "ours": "ok"},
         }
-        found = ltp.together(Findings(["upstream", "ours"], runs))
+        found = ltp.together(Findings(["upstream", "ours"], runs, ["7 pauses"]))
         self.assertEqual(found.outcomes["memcontrol02"], {"upstream": "FAIL", "ours": "skip"})
         self.assertIn("upstream: 1 of 2 runs failed.", found.remarks)
+        self.assertIn("7 pauses", found.remarks)
         self.assertEqual(len({name for name, _ in ltp.repeated()}), 100)
-
-    def test_without_a_source_it_says_what_to_give_it(self) -> None:
-        with self.assertRaises(Missing) as caught:
-            ltp.run(mock.Mock(), Wish())
-        self.assertIn("LTP=path", str(caught.exception))
 
 
 class ListedTest(unittest.TestCase):
@@ -203,13 +199,72 @@ class ListedTest(unittest.TestCase):
         self.assertEqual(found, {"a": "ok", "b": "skip", "c": "FAIL"})
         self.assertEqual(listed.outcomes(["program a", "status 4"], skipped), {"a": "FAIL"})
 
-    def test_pauses(self) -> None:
-        self.assertEqual(listed.pauses(["paused 3", "status 0", "paused 40", "not paused 5"]), 43)
+    def test_names_may_have_spaces(self) -> None:
+        lines = ["program generic/1 ext4", "paused 0", "status 0"]
+        self.assertEqual(listed.outcomes(lines, frozenset()), {"generic/1 ext4": "ok"})
+
+    def test_some_tests_by_a_pattern(self) -> None:
+        tests = [("generic/1 ext4", "x"), ("generic/1 xfs", "y")]
+        self.assertEqual(listed.matching(tests, ""), tests)
+        self.assertEqual(listed.matching(tests, "1 xfs$"), tests[1:])
+        with self.assertRaises(Failure):
+            listed.matching(tests, "btrfs")
+
+    def test_the_last_count_of_pauses(self) -> None:
+        self.assertEqual(listed.pauses(["paused 2", "status 0", "paused 5", "status 1"]), 5)
+        self.assertEqual(listed.pauses(["status 0"]), 0)
+
+    def trial(self, column: str, *lines: str) -> listed._Trial:
+        trial = mock.Mock(listed._Trial, column=column, pauses=0)
+        trial._boot.return_value = listed.outcomes(lines, frozenset()), True
+        return trial
+
+    def test_a_limit_that_pauses_no_test_is_an_error(self) -> None:
+        trial = self.trial(LIMITED, "program a", "status 0")
+        with self.assertRaises(Failure):
+            listed._Trial.run(trial, [("a", "")])
+        trial.pauses = 1
+        self.assertEqual(listed._Trial.run(trial, [("a", "")]), {"a": "ok"})
+        free = self.trial(OURS, "program a", "status 0")
+        self.assertEqual(listed._Trial.run(free, [("a", "")]), {"a": "ok"})
+
+    def test_a_guest_that_hangs_has_failed_its_last_test(self) -> None:
+        heard = ["program a", "status 0", "program b"]
+        trial = mock.Mock(listed._Trial)
+        with (
+            mock.patch.object(vm, "run", side_effect=Failure("it said nothing")),
+            mock.patch.object(vm, "console_lines", return_value=["BUG: x"]),
+        ):
+            outcome = listed._Trial._listen(trial, mock.Mock(), Path("log"), heard)
+        self.assertEqual(outcome, vm.Outcome(heard, ["BUG: x"], None))
 
     def test_a_kill_is_no_report_of_an_error(self) -> None:
         bug = "[ 1.0] BUG: KASAN: slab-use-after-free"
         kill = "[ 1.0] Out of memory: Killed process 70 (oom01)"
         self.assertEqual(listed.reports(["[ 0.9] ok", kill, bug]), [bug])
+
+
+class XfstestsTest(unittest.TestCase):
+    LISTING = """# QA groups
+
+001 rw dir auto quick
+002 metadata auto quick
+013 rw auto
+207 auto aio quick
+388 shutdown auto log
+563 auto quick
+"""
+
+    def test_quick_tests_of_some_groups_and_others_by_number(self) -> None:
+        found = dict(xfstests.tests(self.LISTING))
+        for fs, numbers in {
+            "ext4": ("001", "207", "388", "563"),
+            "xfs": ("001", "207", "388", "563"),
+            "btrfs": ("207", "388", "563"),
+        }.items():
+            names = [name for name in found if name.endswith(f" {fs}")]
+            self.assertEqual(names, [f"generic/{number} {fs}" for number in numbers])
+        self.assertEqual(found["generic/207 xfs"], "/tidemark/xfstests xfs generic/207")
 
 
 class StressTest(unittest.TestCase):
@@ -265,8 +320,9 @@ class CommandTest(unittest.TestCase):
             outside_tests.chosen("power,nothing")
 
     def test_a_source_has_to_be_there(self) -> None:
-        self.assertEqual(outside_tests.sources({"LTP": ""}), {})
-        with self.assertRaises(Failure):
-            outside_tests.sources({"LTP": "/nowhere/ltp"})
+        for name in outside_tests.SOURCES:
+            self.assertEqual(outside_tests.sources({name: ""}), {})
+            with self.assertRaises(Failure):
+                outside_tests.sources({name: "/nowhere/source"})
         found = outside_tests.sources({"BLKTESTS": "/", "OTHER": "/"})
         self.assertEqual(found, {"BLKTESTS": Path("/")})
