@@ -11,6 +11,8 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -500,6 +502,105 @@ static int test_background_follows(const char *root)
 		      limits_are(cgroup, MB(96), MB(48)));
 }
 
+/* Without CONFIG_MEMCG_DIRTY_LIMIT_DEBUG, there is no such file. */
+static const char *const check_file = "/sys/kernel/debug/memcg_dirty/check";
+
+/**
+ * struct check_row - a cgroup's row in the check of the counts, in pages
+ * @dirty: the count of dirty pages
+ * @total: the count of dirty pages and pages under writeback
+ * @held_dirty: the part that CPUs have not added to @dirty yet
+ * @held_total: the same for @total
+ * @walked_dirty: dirty pages that the kernel's walk has found
+ * @walked_total: the same with pages under writeback
+ * @error: the most that the CPUs may hold back
+ * @moved: pages changed their state during the walk
+ */
+struct check_row {
+	long dirty, total, held_dirty, held_total, walked_dirty, walked_total;
+	long error;
+	int moved;
+};
+
+static bool parse_row(const char *line, unsigned long inode, struct check_row *row)
+{
+	unsigned long found;
+
+	return sscanf(line, "%lu %ld %ld %ld %ld %ld %ld %ld %d", &found, &row->dirty,
+		      &row->total, &row->held_dirty, &row->held_total,
+		      &row->walked_dirty, &row->walked_total, &row->error,
+		      &row->moved) == 9 && found == inode;
+}
+
+static bool read_row(const char *cgroup, struct check_row *row)
+{
+	FILE *file = fopen(check_file, "r");
+	bool found = false;
+	struct stat st;
+	char line[256];
+
+	if (!file)
+		return false;
+	if (!stat(cgroup, &st))
+		while (!found && fgets(line, sizeof(line), file))
+			found = parse_row(line, st.st_ino, row);
+	fclose(file);
+	return found;
+}
+
+static bool row_agrees(const struct check_row *row, long least)
+{
+	return row->walked_dirty >= least && labs(row->held_dirty) <= row->error &&
+	       labs(row->held_total) <= row->error &&
+	       row->dirty + row->held_dirty == row->walked_dirty &&
+	       row->total + row->held_total == row->walked_total;
+}
+
+/*
+ * Does the walk find @bytes at least, and as many pages as are counted? A row is
+ * wrong for a moment while a cgroup is freed; a count that is wrong stays so.
+ */
+static bool counts_agree(const char *cgroup, long bytes)
+{
+	long least = bytes / sysconf(_SC_PAGE_SIZE);
+	struct check_row row;
+	bool agrees = false;
+	int i;
+
+	for (i = 0; i < 50 && !agrees; i++) {
+		sleep_ms(100);
+		if (!read_row(cgroup, &row))
+			return false;
+		agrees = !row.moved && row_agrees(&row, least);
+	}
+	ksft_print_msg("counted %ld and %ld, held back %ld and %ld of %ld, found %ld and %ld\n",
+		       row.dirty, row.total, row.held_dirty, row.held_total,
+		       row.error, row.walked_dirty, row.walked_total);
+	return agrees;
+}
+
+/* Under a limit with exact counts, and under one with the largest batches. */
+static int test_counts_agree(const char *root)
+{
+	const char *file __free(file) = test_file;
+	char *parent __free(cgroup) = create_parent(root, "dirty_agree");
+	char *child __free(cgroup) = create_cgroup(parent, "child");
+	long bytes = MB(8), more = MB(8) + 5 * sysconf(_SC_PAGE_SIZE);
+
+	if (access(check_file, R_OK))
+		return KSFT_SKIP;
+	if (!child || cg_write(parent, LIMIT_FILE, "64M") ||
+	    cg_run(child, write_bytes, &bytes) || !counts_agree(child, bytes) ||
+	    !counts_agree(parent, bytes))
+		return KSFT_FAIL;
+	if (cg_write(parent, LIMIT_FILE, "1T") || cg_run(child, append_bytes, &more) ||
+	    !counts_agree(child, bytes + more))
+		return KSFT_FAIL;
+	destroy_cgroup(child);
+	child = NULL;
+	return passed(counts_agree(parent, bytes + more));
+}
+
 static const struct memcg_test tests[] = {
 	T(test_default),
 	T(test_valid),
@@ -518,6 +619,7 @@ static const struct memcg_test tests[] = {
 	T(test_rmdir, &on_disk),
 	T(test_limit_after_rmdir, &on_disk),
 	T(test_controller_toggle, &on_disk),
+	T(test_counts_agree, &on_disk),
 };
 
 int main(void)
