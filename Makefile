@@ -14,16 +14,17 @@ DEB_CONFIG ?=
 BLKTESTS ?=
 LTP ?=
 XFSTESTS ?=
+HOURS ?= 4
 ARGS ?=
 
 # Passed on through the environment: no value can break the shell's quoting.
-export BASE LINUX PRISTINE FLAVOUR PART SIGNOFF NAME FROM DEB_CONFIG BLKTESTS LTP XFSTESTS
+export BASE LINUX PRISTINE FLAVOUR PART SIGNOFF NAME FROM DEB_CONFIG BLKTESTS LTP XFSTESTS HOURS
 
 tidemark = @PYTHONPATH=tools python3 -m tidemark
 source = --base "$$BASE" --linux "$$LINUX" --pristine "$$PRISTINE" --flavour "$$FLAVOUR"
 
 .PHONY: help base tree kernel deb run test shell bench bench-list results series patch
-.PHONY: port check-series lint matrix upstream-tests mutants outside-tests check-all
+.PHONY: port check-series lint matrix upstream-tests mutants outside-tests soak check-all
 .PHONY: check-harness clean python3
 
 help: ## list the targets and variables
@@ -44,6 +45,7 @@ help: ## list the targets and variables
 	@echo '  BLKTESTS=path   checkout or tarball of blktests (outside-tests)'
 	@echo '  LTP=path        checkout or tarball of the Linux Test Project (outside-tests)'
 	@echo '  XFSTESTS=path   checkout or tarball of xfstests (outside-tests)'
+	@echo '  HOURS=4         how long a soak runs; 0.1 for a short one (soak; FLAVOUR=debug by default)'
 	@echo '  FROM=7.3        the base whose diffs a new one starts with (port)'
 	@echo '  ARGS=...        more options for run, test, shell, bench, check-series, lint and below'
 
@@ -103,6 +105,9 @@ mutants: python3 ## break one condition after the other; a test has to fail for 
 
 outside-tests: python3 ## let others' tests and power cuts judge both kernels
 	$(tidemark) outside-tests $(source) $(ARGS)
+
+soak: python3 ## run all loads at once for HOURS=4, and compare counts with pages
+	$(tidemark) soak $(source) --hours "$$HOURS" $(ARGS)
 
 check-all: python3 ## run the checks that CI leaves out; takes hours
 	$(tidemark) check-all $(source) $(ARGS)

@@ -15,7 +15,7 @@ from . import base, kernel, report
 COMMANDS = (
     *("base", "tree", "kernel", "deb", "run", "test", "shell", "bench", "results", "series"),
     *("patch", "port", "check-series", "lint", "matrix"),
-    *("upstream-tests", "mutants", "outside-tests"),
+    *("upstream-tests", "mutants", "outside-tests", "soak"),
     *("check-all", "check-harness", "clean"),
 )
 PRISTINE = {"": False, "0": False, "1": True}

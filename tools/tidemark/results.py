@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Takes the last results of `make run`, `make bench` and `make outside-tests` into bases/<base>,
+"""Takes the last results of `make run`, `bench`, `outside-tests` and `soak` into bases/<base>,
 with the screen of the monitor in the last `make test FLAVOUR=debian`.
 
 From there they go into results.md, and for the default base into the README and its picture, and
@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 
 from . import base as bases
-from . import packages, run, scratch, screen
+from . import packages, run, scratch, screen, soak_record
 from .layout import REPOSITORY, Layout
 from .measure import headline, markdown, page, readme
 from .measure import results as benchmarks
@@ -33,7 +33,9 @@ def take(name: str, layout: Layout) -> list[Path]:
     kept |= {key: benchmarks.without_curves(result) for key, result in last.items()}
     scenario = _scenario(name, layout)
     judged = record.load(record.committed(name, layout)) | record.load(record.path(name, layout))
-    if not kept and not scenario and not judged:
+    soaks = soak_record.load(soak_record.committed(name, layout))
+    soaks |= soak_record.load(soak_record.path(name, layout))
+    if not kept and not scenario and not judged and not soaks:
         raise Failure(f"nothing was measured on {name} yet: run `make run` or `make bench`")
     texts = {markdown.path(name, layout): markdown.document(name, kept, scenario)}
     for benchmark in BENCHMARKS:
@@ -57,6 +59,9 @@ def take(name: str, layout: Layout) -> list[Path]:
     if judged:
         record.store(record.committed(name, layout), judged)
         texts[record.page(name, layout)] = record.document(name, judged, record.known(name, layout))
+    if soaks:
+        soak_record.store(soak_record.committed(name, layout), soaks)
+        texts[soak_record.page(name, layout)] = soak_record.document(name, soaks)
     for path, text in texts.items():
         path.write_text(text)
     return list(texts)
