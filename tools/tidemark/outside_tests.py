@@ -52,12 +52,13 @@ def main(args: argparse.Namespace) -> int:
     if args.pristine:
         raise Failure("PRISTINE=1: this target always runs both kernels")
     suites = chosen(args.only)
-    wish = Wish(args.cuts, args.seconds, args.tests, sources(os.environ))
+    given = sources(os.environ)
     tools = (*kbuild.TOOLS, *guest.TOOLS, *vm.TOOLS)
     packages.require(tools, bases.required_packages(args.base, args.linux))
     base = bases.obtain(args.base, args.linux)
     upstream, ours = (kernel.build(base, each, flavour=args.flavour) for each in (True, False))
     reasons = record.known(args.base, REPOSITORY)
+    wish = Wish(args.cuts, args.seconds, args.tests, given, reasons.keys())
     kernels = Kernels(base, upstream, ours)
     file = record.path(base.label, REPOSITORY)
     flavour = "" if args.flavour == kernel.PLAIN else f", FLAVOUR={args.flavour}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The input of a suite, and its result: the outcomes of its tests on each kernel."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,13 +29,15 @@ class Kernels:
 class Wish:
     """The user's wishes: how often or how long to try, and where the sources of suites are.
 
-    With a pattern, only the tests of a list run in whose names it is found.
+    With a pattern, only the tests of a list run in whose names it is found. A difference that has a
+    reason, in the form `SUITE TEST`, needs no other run.
     """
 
     cuts: int = 30
     seconds: int = 5
     pattern: str = ""
     sources: Mapping[str, Path] = field(default_factory=dict)
+    explained: Collection[str] = ()
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,6 @@ MEMORY_MIB = 1024
 FLOOR_BYTES = listed.LIMIT_BYTES // 2
 SKIPPED = 77
 TEST_SECONDS = 3600
-ROUNDS = 2
 # Groups whose tests run if they are in the group "quick" too, on each file system.
 GROUPS = {
     "ext4": frozenset({"aio", "freeze", "log", "mmap", "quota", "rw"}),
@@ -76,7 +75,6 @@ def run(kernels: Kernels, wish: Wish) -> Findings:
         fill_root=_copy_scripts,
         more_disks=_disks,
         seconds=TEST_SECONDS,
-        rounds=ROUNDS,
     )
     return listed.run(kernels, plan, wish)
 

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from tidemark import outside_tests, results, vm
+from tidemark import guest, outside_tests, results, vm
 from tidemark.outside import blktests, built, listed, ltp, power, record, stress, volatile, xfstests
 from tidemark.outside.suite import LIMITED, OURS, Findings, Missing, Wish
 from tidemark.report import Failure
@@ -237,6 +237,28 @@ class ListedTest(unittest.TestCase):
         ):
             outcome = listed._Trial._listen(trial, mock.Mock(), Path("log"), heard)
         self.assertEqual(outcome, vm.Outcome(heard, ["BUG: x"], None))
+
+    def runs(self, *explained: str) -> list[list[str]]:
+        """The names of the tests in each run of the third column."""
+        runs = []
+
+        def trial(_kernels: object, _plan: object, _place: object, column: str) -> mock.Mock:
+            def run(tests: list[listed.Test]) -> dict[str, str]:
+                if column == LIMITED:
+                    runs.append([name for name, _ in tests])
+                return {name: "FAIL" if column == LIMITED else "ok" for name, _ in tests}
+
+            return mock.Mock(column=column, run=run, complained=False, pauses=1)
+
+        plan = listed.Plan("suite", [("a", ""), ("b", "")], frozenset(), 512, rounds=2)
+        with mock.patch.object(listed, "_Trial", trial), mock.patch.object(guest, "directory"):
+            found = listed.run(mock.Mock(), plan, Wish(explained=explained))
+        self.assertEqual(found.outcomes["a"], {"upstream": "ok", "ours": "ok", LIMITED: "FAIL"})
+        return runs
+
+    def test_a_difference_runs_again_unless_the_reason_is_known(self) -> None:
+        self.assertEqual(self.runs(), [["a", "b"], ["a", "b"]])
+        self.assertEqual(self.runs("suite a", "other b"), [["a", "b"], ["b"]])
 
     def test_a_kill_is_no_report_of_an_error(self) -> None:
         bug = "[ 1.0] BUG: KASAN: slab-use-after-free"
