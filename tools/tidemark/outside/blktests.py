@@ -2,9 +2,9 @@
 """The tests of throttling of blktests, from a path that BLKTESTS= gives.
 
 They measure the time of direct I/O in a cgroup with limits in io.max or io.cost, and make no pages
-dirty. In the third column, their cgroups are below one with a dirty limit, and a task in them
-writes another file all the time: direct I/O must not wait for that limit, nor io.max change. A
-test without a pause of that task fails.
+dirty. In the third column, their cgroup has a dirty limit as well, and a task in it that writes
+another file all the time: direct I/O must not wait for that limit, nor io.max change. A test
+without a pause of that task fails.
 
 The disk is null_blk. Their other one, scsi_debug, is none for this guest: it takes a disk's size
 as the parameter of a module, and the guest's kernel has no modules. All tests ask for both; the

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The configuration of blktests. If LIMITED is set, the cgroup that a test makes
-# has a task that writes a file all the time. It ends when the test removes its
-# cgroup. The file's disk is slow for it, so that a dirty limit makes it wait on
-# each machine.
+# The configuration of blktests. Where LIMIT is one, the cgroup that a test
+# makes has this dirty limit, and a task that writes a file all the time. It
+# ends when the test removes its cgroup. The file's disk is slow for it, so that
+# the limit makes it wait on each machine.
 WRITER_BPS=1048576
 
 # shellcheck disable=SC2034 # read by blktests
@@ -29,13 +29,15 @@ stop_writer() {
 	until grep -q "populated 0" "$1/cgroup.events"; do
 		sleep 0.1
 	done
+	cat "$CGROUP/memory.dirty_stat" > "$PAUSES"
 }
 
-if [[ -n $LIMITED ]]; then
+if [[ $LIMIT != max ]]; then
 	mkdir() {
 		command mkdir "$@" || return
 		case ${!#} in
 		"$CGROUP")
+			echo "$LIMIT" > "$CGROUP/memory.dirty_limit_in_bytes"
 			echo "$(cat /sys/block/vda/dev) wbps=$WRITER_BPS" > "$CGROUP/io.max"
 			;;
 		"$CGROUP"/*)
