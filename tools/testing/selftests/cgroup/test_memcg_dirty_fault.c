@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tests dirty limits on a disk that fails: its requests end with EIO, or wait
- * for a minute, or its file system is frozen. Limited writers then stay
- * killable, an error is reported once, the cgroups of another disk keep their
- * rate, and when the fault is over, writers go on and all counts return to 0.
+ * for a minute, or its file system is frozen, also below an NFS server. Limited
+ * writers then stay killable, an error is reported once, the cgroups of another
+ * disk keep their rate, and when the fault is over, writers go on and all
+ * counts return to 0.
  *
  * The file system has no journal, which would be lost with the first error.
  */
@@ -25,14 +26,17 @@
 
 #include "cgroup_util.h"
 #include "memcg_dirty_disk.h"
+#include "memcg_dirty_nfs.h"
 #include "memcg_dirty_util.h"
 #include "memcg_test_util.h"
 
 #define NR_WRITERS	3
+#define LIMIT		MB(4L)
 #define FILE_BYTES	MB(8L)
 #define SETTLE_SECONDS	10
 #define SUSPEND_SECONDS	60
 #define FREEZE_SECONDS	9
+#define SILENCE_SECONDS	15
 #define ERROR_SECONDS	9
 #define RATE_SECONDS	5
 #define NR_PAGES	5
@@ -47,6 +51,7 @@ static struct fault_disk fault = { .name = "memcg_fault",
 				   .disk = "nullb_fault" };
 static const char good_disk[] = "nullb_good";
 static char bad[64], good[64];		/* where the two are mounted */
+static char nfs[64], nfsd[64];		/* the failing disk's client and server */
 
 /* A writer, its cgroup, and the chunks that it has written so far. */
 struct writer {
@@ -144,7 +149,8 @@ static void end_writer(struct writer *writer)
 	writer->cgroup = NULL;
 }
 
-static bool start_scene(struct scene *scene, const char *root)
+static bool start_scene(struct scene *scene, const char *root,
+			const char *directory)
 {
 	char name[32];
 	int i;
@@ -157,7 +163,7 @@ static bool start_scene(struct scene *scene, const char *root)
 	for (i = 0; i < NR_WRITERS; i++) {
 		sprintf(name, "fault_writer%d", i);
 		scene->writers[i].chunks = scene->chunks + i;
-		if (!start_writer(&scene->writers[i], root, name, bad))
+		if (!start_writer(&scene->writers[i], root, name, directory))
 			return false;
 		if (!wait_paused(scene->writers[i].cgroup))
 			return false;
@@ -339,10 +345,22 @@ static bool endures_suspension(struct scene *scene)
 static int test_suspended(const char *root)
 {
 	struct scene scene = {};
-	bool fine = start_scene(&scene, root) && endures_suspension(&scene);
+	bool fine = start_scene(&scene, root, bad) && endures_suspension(&scene);
 
 	free_scene(&scene);
 	return passed(fine);
+}
+
+/* Returns a file to thaw the failing disk's file system with, or -1. */
+static int freeze_bad(void)
+{
+	int fd = open(bad, O_RDONLY | O_DIRECTORY);
+
+	if (fd >= 0 && !ioctl(fd, FIFREEZE, 0))
+		return fd;
+	ksft_print_msg("cannot freeze: %s\n", strerror(errno));
+	free_fd(&fd);
+	return -1;
 }
 
 static bool endures_freeze(struct scene *scene)
@@ -352,11 +370,9 @@ static bool endures_freeze(struct scene *scene)
 	bool fine;
 
 	alone = rate_of(&scene->neighbour, RATE_SECONDS);
-	fd = open(bad, O_RDONLY | O_DIRECTORY);
-	if (fd < 0 || ioctl(fd, FIFREEZE, 0)) {
-		ksft_print_msg("cannot freeze: %s\n", strerror(errno));
+	fd = freeze_bad();
+	if (fd < 0)
 		return false;
-	}
 	fine = keeps_rate(&scene->neighbour, alone, FREEZE_SECONDS);
 	if (dirty_counted(scene->writers[0].cgroup)) {
 		ksft_print_msg("a frozen file system has dirty pages\n");
@@ -370,10 +386,76 @@ static bool endures_freeze(struct scene *scene)
 static int test_frozen(const char *root)
 {
 	struct scene scene = {};
-	bool fine = start_scene(&scene, root) && endures_freeze(&scene);
+	bool fine = start_scene(&scene, root, bad) && endures_freeze(&scene);
 
 	free_scene(&scene);
 	return passed(fine);
+}
+
+/* A page of a shared flusher may pass now and then, for an eighth of the limit. */
+static bool stay_bounded(const struct scene *scene)
+{
+	long dirty, most = LIMIT / 8 * 9 + stat_error();
+	bool fine = true;
+	int i;
+
+	for (i = 0; i < NR_WRITERS; i++) {
+		dirty = dirty_counted(scene->writers[i].cgroup);
+		ksft_print_msg("%ld bytes wait for the server\n", dirty);
+		fine = dirty > 0 && dirty <= most && fine;
+	}
+	return fine;
+}
+
+/*
+ * The server answers again after a while, as one that was not to be reached. A
+ * task that is killed meanwhile does not end before, with or without a limit:
+ * it closes its file, and that waits until the file's pages are written.
+ */
+static bool endures_silence(struct scene *scene)
+{
+	int fd __free(fd) = -1;
+	long alone;
+	bool fine;
+
+	alone = rate_of(&scene->neighbour, RATE_SECONDS);
+	fd = freeze_bad();
+	if (fd < 0)
+		return false;
+	fine = keeps_rate(&scene->neighbour, alone, SILENCE_SECONDS);
+	fine = stay_bounded(scene) && fine;
+	fine = passes_beside(scene) && fine;
+	if (ioctl(fd, FITHAW, 0))
+		return false;
+	return recovers(scene) && fine;
+}
+
+/* Returns a KSFT_ code. The server has a network of its own. */
+static int serve(void)
+{
+	if (mkdir(nfs, 0700) || mkdir(nfsd, 0700))
+		return KSFT_FAIL;
+	if (unshare(CLONE_NEWNET) || nfs_server_start(bad, nfsd)) {
+		ksft_print_msg("no NFS server: %s\n", strerror(errno));
+		return KSFT_SKIP;
+	}
+	return passed(!nfs_mount(nfs));
+}
+
+static int test_silent_server(const char *root)
+{
+	struct scene scene = {};
+	int ret = serve();
+
+	if (!ret)
+		ret = passed(start_scene(&scene, root, nfs) &&
+			     endures_silence(&scene));
+	free_scene(&scene);
+	unmount(nfs);
+	nfs_server_stop(nfsd);
+	rmdir(nfs);
+	rmdir(nfsd);
+	return ret;
 }
 
 /*
@@ -427,7 +509,7 @@ static int test_errors(const char *root)
 
 	if (!writes_reach_memory())
 		return KSFT_SKIP;
-	fine = start_scene(&scene, root) && endures_errors(&scene);
+	fine = start_scene(&scene, root, bad) && endures_errors(&scene);
 	free_scene(&scene);
 	return passed(fine);
 }
@@ -478,6 +560,7 @@ static int test_error_once(const char *root)
 /* A disk that has failed a write says so to the next freeze: errors come last. */
 static const struct memcg_test tests[] = {
 	T(test_frozen),
+	T(test_silent_server),
 	T(test_suspended),
 	T(test_error_once),
 	T(test_errors),
@@ -516,6 +599,8 @@ static void setup(const char *root)
 		ksft_exit_skip("no namespaces\n");
 	snprintf(bad, sizeof(bad), "%.48s/bad", top);
 	snprintf(good, sizeof(good), "%.48s/good", top);
+	snprintf(nfs, sizeof(nfs), "%.48s/nfs", top);
+	snprintf(nfsd, sizeof(nfsd), "%.48s/nfsd", top);
 	snprintf(node, sizeof(node), "/dev/%s", good_disk);
 	fault.sectors = atol(DISK_MB) * 2048;
 	if (!disk_possible() || disk_create(good_disk, DISK_MB, MB_PER_SECOND) ||
