@@ -29,9 +29,12 @@ ICOUNT_CPU = "max,-rdrand,-rdseed,-erms,-fsrm"
 # With five levels of page tables, the kernel forgets their number for a moment at boot, while it
 # checks its CPU's features again: KASAN reports an interrupt at that moment as a wild access.
 TCG_CPU = "max,-la57"
-# Emulated CPUs' clocks agree. But on a busy host, the kernel mistakes a CPU that did not get to run
-# for an unstable TSC, and the scheduler may starve tasks once its clock has changed.
-TSC = "tsc=reliable"
+# Emulated CPUs' TSCs agree. But on a busy host, the kernel may measure their frequency wrongly: its
+# clock then runs several times too fast. It may also find them unstable later, as a CPU did not get
+# to run, and the scheduler may starve tasks once its clock has changed. So it is to count ticks from
+# the start; under icount, the TSC is exact.
+TSC = "tsc=unstable"
+ICOUNT_TSC = "tsc=reliable"
 # On a busy host, ticks may also come too late for the kernel's check of the timer: it panics.
 TIMER = "no_timer_check"
 ROOT = "root=/dev/vda rw"
@@ -118,10 +121,10 @@ def command(machine: Machine, *io: str) -> list[str]:
     words += [f"tidemark.cpus={machine.cpus}", *machine.parameters]
     if not machine.initramfs:
         words.append(ROOT)
-    if machine.icount or not machine.kvm:
-        words.append(TSC)
-    if not machine.icount and not machine.kvm:
-        words.append(TIMER)
+    if machine.icount:
+        words.append(ICOUNT_TSC)
+    elif not machine.kvm:
+        words += [TSC, TIMER]
     argv += ["-append", " ".join(words)]
     for number, disk in enumerate(machine.disks):
         argv += _drive(number, disk, f",{SHARED_SLOT}.{number}" if qboot else "")
