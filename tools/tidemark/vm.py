@@ -31,8 +31,8 @@ ICOUNT_CPU = "max,-rdrand,-rdseed,-erms,-fsrm"
 TCG_CPU = "max,-la57"
 # Emulated CPUs' TSCs agree. But on a busy host, the kernel may measure their frequency wrongly: its
 # clock then runs several times too fast. It may also find them unstable later, as a CPU did not get
-# to run, and the scheduler may starve tasks once its clock has changed. So it is to count ticks from
-# the start; under icount, the TSC is exact.
+# to run, and the scheduler may starve tasks once its clock has changed. So it is to count ticks
+# from the start; under icount, the TSC is exact.
 TSC = "tsc=unstable"
 ICOUNT_TSC = "tsc=reliable"
 # On a busy host, ticks may also come too late for the kernel's check of the timer: it panics.
