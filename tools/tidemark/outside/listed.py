@@ -28,8 +28,7 @@ LIMIT_BYTES = 4 << 20
 RATIO = 50
 DISK_BYTES = 1 << 30
 TIMEOUT_SECONDS = 14400
-# The guest kills a test after its seconds. But its clock runs several times too fast if the host
-# was busy when it booted, or it may hang: the host waits for a line of it, too.
+# The guest kills a test after its seconds. But it may hang: the host waits for a line of it, too.
 TEST_SECONDS = 300
 SILENCE_SECONDS = 900
 # Tests of memory kill tasks, which is no error here.
