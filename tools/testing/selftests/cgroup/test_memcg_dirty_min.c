@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 
 #include <fcntl.h>
+#include <linux/limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@
 
 #define VM_LIMIT	VM "/dirty_bytes"
 #define VM_BACKGROUND	VM "/dirty_background_bytes"
+#define VM_INTERVAL	VM "/dirty_writeback_centisecs"
 #define VM_RATIO	VM "/dirty_ratio"
 #define VM_BACKGROUND_RATIO	VM "/dirty_background_ratio"
 
@@ -35,6 +37,8 @@
 #define VICTIM_PAUSE_MS	20
 #define HOG_RATE	8	/* MB/s that the hog's disk takes */
 #define SAMPLE_MS	5
+#define REWRITE_MS	5000	/* how long a floor is rewritten */
+#define DEPTH		100	/* of the cgroup whose floor is rewritten */
 #define SLACK		MB(1L)	/* for the batches of the system's counts */
 
 static const char *const hog_file = "test_memcg_dirty_min_hog.tmp";
@@ -403,6 +407,68 @@ static int test_overcommit(const char *root)
 	return passed(good);
 }
 
+/* Runs until it is killed. */
+static int rewrite_floor(const char *cgroup, void *rewritten)
+{
+	static const char *const floors[] = { "12M", "0" };
+	char path[PATH_MAX];
+	unsigned int i;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/" MIN_FILE, (char *)rewritten);
+	fd = open(path, O_WRONLY);
+	for (i = 0; pwrite(fd, floors[i % 2], strlen(floors[i % 2]), 0) > 0; i++)
+		;
+	return 1;
+}
+
+/* Any other interval wakes all flushers, and a flusher checks its thresholds. */
+static int wake_flushers(const char *cgroup, void *arg)
+{
+	const long end = now_ms() + REWRITE_MS;
+	int fd = open(victim_file, O_CREAT | O_WRONLY, 0600);
+	int i;
+
+	for (i = 0; now_ms() < end; i++)
+		if (pwrite(fd, "", 1, 0) != 1 ||
+		    write_file(VM_INTERVAL, i % 2 ? "500" : "501"))
+			return 1;
+	return syncfs(fd);
+}
+
+static int wake_at_depth(const char *parent, int depth)
+{
+	char *cgroup __free(cgroup) = NULL;
+
+	cgroup = depth ? create_parent(parent, "d") : create_cgroup(parent, "d");
+	if (!cgroup || cg_write(cgroup, MIN_FILE, "max"))
+		return -1;
+	return depth ? wake_at_depth(cgroup, depth - 1) :
+		       cg_run(cgroup, wake_flushers, NULL);
+}
+
+/*
+ * The flusher asks for the floor, and may find none when it computes thresholds,
+ * from the system's limit in bytes. It must know the system's memory by then. In
+ * a deep tree, it takes a while from one to the other.
+ */
+static int test_rewritten(const char *root)
+{
+	char *cgroup __free(cgroup) = create_parent(root, "min_rewritten");
+	char *other __free(cgroup) = create_cgroup(root, "min_rewriter");
+	struct setting interval __free(setting) = save_setting(VM_INTERVAL);
+	struct system_limits old __free(system) = save_system();
+	const char *file __free(file) = victim_file;
+	pid_t rewriter = 0;
+	int status = -1;
+
+	if (cgroup && other && limit_system(&old)) {
+		rewriter = cg_run_nowait(other, rewrite_floor, cgroup);
+		status = wake_at_depth(cgroup, DEPTH);
+	}
+	return passed(stop_task(rewriter) && !status);
+}
+
 static const char disk[] = "test_memcg_dirty_min.disk";
 static const char place[] = "test_memcg_dirty_min.mnt";
 
@@ -456,6 +522,7 @@ static const struct memcg_test tests[] = {
 	T(test_ancestor, &on_disk),
 	T(test_own_limit, &on_disk),
 	T(test_overcommit, &on_disk),
+	T(test_rewritten, &on_disk),
 	T(test_shared_writeback, &on_disk),
 };
 
