@@ -841,7 +841,8 @@ unsigned long __active_ratio_reach(struct lruvec *lruvec,
  * - Above the ratio, because it was lowered or because file pages became fewer,
  *   the tail of the second youngest generation moves back to the oldest. A
  *   folio that was used meanwhile may move up again. A cgroup that may exceed
- *   its ratio gives at most one folio in each pass of reclaim.
+ *   its ratio gives none: one folio is in the oldest generation, since that must
+ *   not be empty, and each pass of reclaim exchanges it for the next tail.
  *
  * - With four generations, the eviction would not scan the second oldest as
  *   long as use-once data arrives in the oldest, and its folios would be
@@ -923,7 +924,7 @@ static bool active_ratio_set_gen(struct folio *folio, int old_gen, int new_gen,
 
 /*
  * Adds to the counts that get_type_to_scan() and get_tier_idx() read. The first
- * tier is never protected, and need not have a count.
+ * tier need not have a count.
  */
 static void active_ratio_count_protected(struct lruvec *lruvec, int tier,
 					 long nr_pages)
@@ -933,6 +934,8 @@ static void active_ratio_count_protected(struct lruvec *lruvec, int tier,
 	unsigned long *counts = lrugen->protected[hist][LRU_GEN_FILE];
 	int i = tier - (MAX_NR_TIERS - ARRAY_SIZE(lrugen->protected[0][0]));
 
+	if (!tier)
+		return;
 	WRITE_ONCE(counts[i], counts[i] + nr_pages);
 }
 
@@ -1056,6 +1059,14 @@ static long active_ratio_turn(struct lruvec *lruvec, int zone, bool used)
 	return folio_nr_pages(folio);
 }
 
+/* Is @folio all that is left to evict? The list tells first that it is not. */
+static bool active_ratio_is_last(struct lruvec *lruvec, struct folio *folio)
+{
+	return list_is_singular(active_ratio_list(lruvec, folio)) &&
+	       active_ratio_inactive_size(lruvec, MAX_NR_ZONES - 1) <=
+	       folio_nr_pages(folio);
+}
+
 /**
  * active_ratio_protect - move a file folio up instead of evicting it
  * @lruvec: lists that a ratio applies to
@@ -1063,6 +1074,10 @@ static long active_ratio_turn(struct lruvec *lruvec, int zone, bool used)
  * @priority: of reclaim, which falls while reclaim finds too little
  * @folio: the tail of the oldest generation
  * @tier: the tier of the folio; above the first one, it was used again
+ *
+ * The last folio of a cgroup that may exceed its ratio is one that
+ * __active_ratio_refill() has left, whether it was used again or not. Each pass of
+ * reclaim would evict one, and a large folio is a large part of a small cgroup.
  *
  * Context: lru_lock is held.
  * Return: %true if the folio has moved to a younger generation; %false if it
@@ -1073,11 +1088,15 @@ bool active_ratio_protect(struct lruvec *lruvec, struct mem_cgroup *memcg,
 {
 	long missing = 0, moved;
 
-	if (!tier || !active_ratio_can_move(lruvec))
+	if (!active_ratio_can_move(lruvec) ||
+	    (!tier && !active_ratio_is_last(lruvec, folio)))
 		return false;
-	if (!active_ratio_is_met(lruvec, memcg, priority))
+	if (!active_ratio_is_met(lruvec, memcg, priority)) {
+		if (!tier)
+			return false;
 		missing = active_ratio_to_give_up(folio_nr_pages(folio),
 						  active_ratio_room(lruvec));
+	}
 	while (missing > 0) {
 		moved = active_ratio_turn(lruvec, folio_zonenum(folio), false);
 		if (!moved)
@@ -1164,8 +1183,9 @@ void __active_ratio_trim(struct lruvec *lruvec, struct mem_cgroup *memcg,
  *
  * Without a page to evict, reclaim would have to make a new generation, and all
  * protected pages would be old at once. A cgroup that may exceed its ratio
- * leaves a single page. If reclaim went on, it would evict all that it asks for
- * one by one.
+ * leaves a single folio, which the next pass moves up again: see
+ * active_ratio_protect(). If this one went on, it would do so with one after the
+ * other.
  *
  * Context: lru_lock is held.
  * Return: see active_ratio_refill().
