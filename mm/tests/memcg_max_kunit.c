@@ -17,10 +17,19 @@ static void memcg_max_test_timeout(struct kunit *test)
 	/* A sleep may take longer than was asked for. */
 	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL, full + 5), 0);
 	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS, 0),
-			MEMCG_MAX_TIMEOUT_SHORT);
+			MEMCG_MAX_TIMEOUT_NOFS);
 	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS,
-						MEMCG_MAX_TIMEOUT_SHORT), 0);
+						MEMCG_MAX_TIMEOUT_NOFS), 0);
 	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL_ACCOUNT, 0),
+			MEMCG_MAX_TIMEOUT_SHORT);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS | __GFP_ACCOUNT, 0),
+			MEMCG_MAX_TIMEOUT_SHORT);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS | __GFP_ACCOUNT |
+						__GFP_NOFAIL, 0),
+			MEMCG_MAX_TIMEOUT_NOFS);
+	/* Of a socket, which is locked. */
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL_ACCOUNT |
+						__GFP_NOFAIL, 0),
 			MEMCG_MAX_TIMEOUT_SHORT);
 	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOIO, 0), 0);
 	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOWAIT, 0), 0);
