@@ -700,7 +700,7 @@ struct anon_reclaim {
 /**
  * struct anon_load - a load beside anonymous memory
  * @changes: every few rounds, the set is another one
- * @found: what it has caused
+ * @found: the reclaim that it has caused
  */
 struct anon_load {
 	bool changes;
