@@ -841,8 +841,9 @@ unsigned long __active_ratio_reach(struct lruvec *lruvec,
  * - Above the ratio, because it was lowered or because file pages became fewer,
  *   the tail of the second youngest generation moves back to the oldest. A
  *   folio that was used meanwhile may move up again. A cgroup that may exceed
- *   its ratio gives none: one folio is in the oldest generation, since that must
- *   not be empty, and each pass of reclaim exchanges it for the next tail.
+ *   its ratio gives none while it has no newcomers: one folio is in the oldest
+ *   generation, since that must not be empty, and each pass of reclaim exchanges
+ *   it for the next tail.
  *
  * - With four generations, the eviction would not scan the second oldest as
  *   long as use-once data arrives in the oldest, and its folios would be
@@ -1129,11 +1130,12 @@ static void active_ratio_merge(struct lruvec *lruvec, int zone)
 /*
  * Demotes up to @nr pages, and up to a batch of folios of each zone. Reclaim
  * cannot take those above @highest, and moves them up again: it would go on for
- * ever, and never turn to anonymous pages. Returns the number of pages demoted.
+ * ever, and never turn to anonymous pages. While the ratio is @met, the folio moves
+ * up again soon, and still counts as active. Returns the number of pages demoted.
  */
 static long active_ratio_demote_tails(struct lruvec *lruvec,
 				      struct mem_cgroup *memcg, int highest,
-				      long nr)
+				      long nr, bool met)
 {
 	long done = 0;
 	int i, zone;
@@ -1141,7 +1143,8 @@ static long active_ratio_demote_tails(struct lruvec *lruvec,
 	for (zone = highest; zone >= 0; zone--)
 		for (i = 0; i < ACTIVE_RATIO_BATCH && done < nr; i++)
 			done += active_ratio_turn(lruvec, zone, true);
-	active_ratio_give_back(lruvec, memcg, done);
+	if (!met)
+		active_ratio_give_back(lruvec, memcg, done);
 	return done;
 }
 
@@ -1161,17 +1164,17 @@ void __active_ratio_trim(struct lruvec *lruvec, struct mem_cgroup *memcg,
 			 int priority, int highest)
 {
 	long excess;
+	bool met;
 	int zone;
 
 	if (!active_ratio_can_move(lruvec))
 		return;
 	for (zone = highest; zone >= 0; zone--)
 		active_ratio_merge(lruvec, zone);
-	if (active_ratio_is_met(lruvec, memcg, priority))
-		excess = !active_ratio_inactive_size(lruvec, highest);
-	else
-		excess = -active_ratio_room(lruvec);
-	active_ratio_demote_tails(lruvec, memcg, highest, excess);
+	met = active_ratio_is_met(lruvec, memcg, priority);
+	excess = met ? !active_ratio_inactive_size(lruvec, highest) :
+		       -active_ratio_room(lruvec);
+	active_ratio_demote_tails(lruvec, memcg, highest, excess, met);
 }
 
 /**
@@ -1200,7 +1203,7 @@ bool __active_ratio_refill(struct lruvec *lruvec, struct mem_cgroup *memcg,
 		return false;
 	met = active_ratio_is_met(lruvec, memcg, priority);
 	nr += met ? 1 : ACTIVE_RATIO_BATCH;
-	return active_ratio_demote_tails(lruvec, memcg, highest, nr) && met;
+	return active_ratio_demote_tails(lruvec, memcg, highest, nr, met) && met;
 }
 
 /**
