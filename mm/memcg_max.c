@@ -63,9 +63,9 @@
 
 /* How long all sleeps of a charge take at most, in jiffies. */
 #define MEMCG_MAX_TIMEOUT	(2 * HZ)
-/* The same for the page cache of a file system, and its buffer heads. */
-#define MEMCG_MAX_TIMEOUT_NOFS	HZ
-/* The same for other kernel memory. */
+/* The same for a buffered write without __GFP_FS. */
+#define MEMCG_MAX_TIMEOUT_WRITE	HZ
+/* The same for all other charges without __GFP_FS, and for kernel memory. */
 #define MEMCG_MAX_TIMEOUT_SHORT	DIV_ROUND_UP(HZ, 10)
 /* After how many of them a task counts again the pages that it can wait for. */
 #define MEMCG_MAX_SLICE		DIV_ROUND_UP(HZ, 10)
@@ -102,9 +102,10 @@ struct memcg_max_waiter {
  * pages that are waited for may belong to a file system whose server is a
  * process in the same cgroup. So
  *
- * - all sleeps have a bound: 2 s, or 1 s without __GFP_FS. It is 100 ms for
- *   kernel memory, which is charged under locks of the whole machine too, except
- *   for the buffer heads of a buffered write;
+ * - all sleeps have a bound: 2 s, or 100 ms without __GFP_FS, as for metadata that
+ *   a file system reads with its own locks held, and for kernel memory, which is
+ *   charged under locks of the whole machine too. A buffered write holds locks of
+ *   its inode and folios, and waits for 1 s;
  * - a task that charges on behalf of another cgroup does not sleep: mkdir charges
  *   the parent of the new cgroup, with cgroup_mutex held;
  * - a task in a transaction, or in a scope of memalloc_nofs_save() or
@@ -123,24 +124,30 @@ static bool memcg_max_may_wait(unsigned int nr_pages)
 	       !memcg_wait_is_needed(current) && !tsk_is_oom_victim(current);
 }
 
-/* A buffered write charges buffer heads without __GFP_FS, and must not fail. */
-static bool memcg_max_is_kernel(gfp_t gfp_mask)
+/*
+ * Is this the page cache of a buffered write, or one of its buffer heads? Those of
+ * a block device are charged as movable, like its page cache.
+ */
+static bool memcg_max_is_write(gfp_t gfp_mask)
 {
-	return (gfp_mask & __GFP_ACCOUNT) &&
-	       (gfp_mask & (__GFP_FS | __GFP_NOFAIL)) != __GFP_NOFAIL;
+	const gfp_t mask = __GFP_FS | __GFP_NOFAIL | __GFP_MOVABLE;
+
+	if (gfp_mask & __GFP_ACCOUNT)
+		return (gfp_mask & mask) == __GFP_NOFAIL;
+	return gfp_mask & __GFP_WRITE;
 }
 
 /* How long a charge that has slept for @slept may sleep, in jiffies. */
 static long memcg_max_timeout(gfp_t gfp_mask, long slept)
 {
-	long timeout = MEMCG_MAX_TIMEOUT;
+	long timeout = MEMCG_MAX_TIMEOUT_SHORT;
 
 	if (!(gfp_mask & __GFP_DIRECT_RECLAIM) || !(gfp_mask & __GFP_IO))
 		return 0;
-	if (memcg_max_is_kernel(gfp_mask))
-		timeout = MEMCG_MAX_TIMEOUT_SHORT;
-	else if (!(gfp_mask & __GFP_FS))
-		timeout = MEMCG_MAX_TIMEOUT_NOFS;
+	if ((gfp_mask & (__GFP_FS | __GFP_ACCOUNT)) == __GFP_FS)
+		timeout = MEMCG_MAX_TIMEOUT;
+	else if (memcg_max_is_write(gfp_mask))
+		timeout = MEMCG_MAX_TIMEOUT_WRITE;
 	return max(timeout - slept, 0L);
 }
 

@@ -17,23 +17,36 @@ static void memcg_max_test_timeout(struct kunit *test)
 	/* A sleep may take longer than was asked for. */
 	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL, full + 5), 0);
 	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS, 0),
-			MEMCG_MAX_TIMEOUT_NOFS);
+			MEMCG_MAX_TIMEOUT_SHORT);
 	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS,
-						MEMCG_MAX_TIMEOUT_NOFS), 0);
+						MEMCG_MAX_TIMEOUT_SHORT), 0);
 	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL_ACCOUNT, 0),
-			MEMCG_MAX_TIMEOUT_SHORT);
-	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS | __GFP_ACCOUNT, 0),
-			MEMCG_MAX_TIMEOUT_SHORT);
-	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS | __GFP_ACCOUNT |
-						__GFP_NOFAIL, 0),
-			MEMCG_MAX_TIMEOUT_NOFS);
-	/* Of a socket, which is locked. */
-	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL_ACCOUNT |
-						__GFP_NOFAIL, 0),
 			MEMCG_MAX_TIMEOUT_SHORT);
 	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOIO, 0), 0);
 	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOWAIT, 0), 0);
 	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_ATOMIC, 0), 0);
+}
+
+/* A buffered write waits for longer than other charges without __GFP_FS. */
+static void memcg_max_test_write(struct kunit *test)
+{
+	const gfp_t head = GFP_NOFS | __GFP_ACCOUNT | __GFP_NOFAIL;
+
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS | __GFP_WRITE, 0),
+			MEMCG_MAX_TIMEOUT_WRITE);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(head, 0),
+			MEMCG_MAX_TIMEOUT_WRITE);
+	/* Metadata that must not fail, and its page cache. */
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(head | __GFP_MOVABLE, 0),
+			MEMCG_MAX_TIMEOUT_SHORT);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS | __GFP_NOFAIL, 0),
+			MEMCG_MAX_TIMEOUT_SHORT);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS | __GFP_ACCOUNT, 0),
+			MEMCG_MAX_TIMEOUT_SHORT);
+	/* Of a socket, which is locked. */
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL_ACCOUNT |
+						__GFP_NOFAIL, 0),
+			MEMCG_MAX_TIMEOUT_SHORT);
 }
 
 static void memcg_max_test_needed(struct kunit *test)
@@ -130,6 +143,7 @@ static void memcg_max_test_wake(struct kunit *test)
 
 static struct kunit_case memcg_max_cases[] = {
 	KUNIT_CASE(memcg_max_test_timeout),
+	KUNIT_CASE(memcg_max_test_write),
 	KUNIT_CASE(memcg_max_test_needed),
 	KUNIT_CASE(memcg_max_test_flush),
 	KUNIT_CASE(memcg_max_test_count),
