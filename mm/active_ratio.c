@@ -1060,7 +1060,7 @@ static long active_ratio_turn(struct lruvec *lruvec, int zone, bool used)
 	return folio_nr_pages(folio);
 }
 
-/* Is @folio all that is left to evict? The list tells first that it is not. */
+/* Is @folio all that is left to evict? In most cases its list tells that it is not. */
 static bool active_ratio_is_last(struct lruvec *lruvec, struct folio *folio)
 {
 	return list_is_singular(active_ratio_list(lruvec, folio)) &&

@@ -105,9 +105,9 @@ static inline bool memcg_dirty_wb_state(struct bdi_writeback *wb,
  * memcg_dirty_wb_spared - is a flusher's cgroup well below its floor?
  * @wb: the flusher's bdi_writeback
  *
- * The floor may be rewritten at any time, and then memcg_dirty_wb_state() does not
- * follow. So callers compute the system's limits before they ask: those of a cgroup
- * are derived from them.
+ * The floor may be rewritten before memcg_dirty_wb_state() reads it again, and may
+ * not spare the cgroup then. So callers compute the system's limits before they ask:
+ * the thresholds of a cgroup without a limit are derived from them.
  *
  * Return: %true if the system's background limit is no reason to write.
  */

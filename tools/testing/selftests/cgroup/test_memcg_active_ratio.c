@@ -39,9 +39,9 @@
 #define NOISE	15
 /* The reclaim of anonymous memory may differ by so many pages. */
 #define ANON_NOISE	2048
-/* Once in many runs, a reclaimer raises its priority and scans thousands. */
+/* In some runs, a reclaimer raises its priority and scans thousands. */
 #define ANON_RUNS	3
-#define ANON_BURST	10240
+#define ANON_BURST	10240	/* more than it scans at once: 4000 to 8000 */
 
 static const char *const set_file = "test_active_ratio_set.tmp";
 static const char *const stream_file = "test_active_ratio_stream.tmp";

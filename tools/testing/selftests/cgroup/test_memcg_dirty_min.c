@@ -38,7 +38,7 @@
 #define HOG_RATE	8	/* MB/s that the hog's disk takes */
 #define SAMPLE_MS	5
 #define REWRITE_MS	10000	/* how long a floor is rewritten */
-#define DEPTH		300	/* of the cgroup whose floor is rewritten */
+#define DEPTH		300	/* below the cgroup whose floor is rewritten */
 #define SLACK		MB(1L)	/* for the batches of the system's counts */
 
 static const char *const hog_file = "test_memcg_dirty_min_hog.tmp";
