@@ -158,6 +158,17 @@ struct reads {
 	bool switching;		/* lru_gen is switched for some of the first rounds */
 };
 
+/* The share in each round: a few bad rounds have another cause than a low mean. */
+static void print_rounds(const long *percent, int nr)
+{
+	char text[64];
+	int i, len = 0;
+
+	for (i = 0; i < nr; i++)
+		len += snprintf(text + len, sizeof(text) - len, " %ld", percent[i]);
+	ksft_print_msg("in each round, percent:%s\n", text);
+}
+
 /* In the background: switches lru_gen all the time, and at last back again. */
 static pid_t start_switching(bool enabled)
 {
@@ -217,6 +228,7 @@ static int read_set_beside_stream(const char *cgroup, void *arg)
 		read_range(stream, pos, step);
 		pos += step;
 	}
+	print_rounds(percent, ARRAY_SIZE(percent));
 	if (!ext4_has_large_folios())
 		return sum / (rounds - warm);
 	sort_long(percent, ARRAY_SIZE(percent));
