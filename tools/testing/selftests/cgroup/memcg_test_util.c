@@ -14,7 +14,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -36,17 +35,6 @@ void sleep_ms(int ms)
 	struct timespec ts = { ms / 1000, ms % 1000 * 1000000L };
 
 	nanosleep(&ts, NULL);
-}
-
-/* Since 6.16. A write or readahead then adds many pages at a time. */
-bool ext4_has_large_folios(void)
-{
-	struct utsname name;
-	int major, minor;
-
-	if (uname(&name) || sscanf(name.release, "%d.%d", &major, &minor) != 2)
-		return false;
-	return major > 6 || (major == 6 && minor >= 16);
 }
 
 static int compare_long(const void *a, const void *b)

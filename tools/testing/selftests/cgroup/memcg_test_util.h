@@ -126,7 +126,6 @@ int limit_disk(const char *cgroup, long bytes_per_second);
 void slow_down(const char *cgroup, unsigned int rate);
 bool lru_gen_is_enabled(void);
 int on_other_lru(const char *root, int (*fn)(const char *root));
-bool ext4_has_large_folios(void);
 
 static inline int passed(bool good)
 {

@@ -34,7 +34,6 @@
 /* Percent of the working set that is still in memory in each round */
 #define KEPT		90
 #define NOT_KEPT	85
-#define NR_DISTURBED	2	/* of eight rounds */
 /* On a busy machine, two runs with the same ratio may differ by so much. */
 #define NOISE	15
 /* The reclaim of anonymous memory may differ by so many pages. */
@@ -188,10 +187,7 @@ static pid_t start_switching(bool enabled)
 /*
  * Runs in the cgroup: reads the set, then a piece of the stream, over and over.
  * Writes to lru_gen halfway through the rounds that do not count yet. Exits with
- * the share of the set that was still in memory at the next round: the mean or,
- * where folios are large, that of the worst round but NR_DISTURBED. There, once in
- * many rounds, a reclaimer that finds nothing to reclaim, because all inactive
- * folios are being read, may take active ones.
+ * the share of the set that was still in memory at the next round, on average.
  */
 static int read_set_beside_stream(const char *cgroup, void *arg)
 {
@@ -208,6 +204,8 @@ static int read_set_beside_stream(const char *cgroup, void *arg)
 	map = mmap(NULL, set_bytes, PROT_READ, MAP_SHARED, set, 0);
 	if (set < 0 || stream < 0 || map == MAP_FAILED)
 		return 127;
+	/* khugepaged would replace pages of the set by new ones, not used again yet. */
+	madvise(map, set_bytes, MADV_NOHUGEPAGE);
 	if (reads->switching)
 		switcher = start_switching(lru_gen_is_enabled());
 	for (i = 0; i < rounds; i++) {
@@ -229,10 +227,7 @@ static int read_set_beside_stream(const char *cgroup, void *arg)
 		pos += step;
 	}
 	print_rounds(percent, ARRAY_SIZE(percent));
-	if (!ext4_has_large_folios())
-		return sum / (rounds - warm);
-	sort_long(percent, ARRAY_SIZE(percent));
-	return percent[NR_DISTURBED];
+	return sum / (rounds - warm);
 }
 
 /*
