@@ -39,7 +39,8 @@
 /* The reclaim of anonymous memory may differ by so many pages. */
 #define ANON_NOISE	2048
 /* In some runs, a reclaimer raises its priority and scans thousands. */
-#define ANON_RUNS	3
+#define ANON_RUNS	4
+#define ANON_REFERENCES	3
 #define ANON_BURST	10240	/* more than it scans at once: 4000 to 8000 */
 
 static const char *const set_file = "test_active_ratio_set.tmp";
@@ -827,47 +828,59 @@ static bool scans_like(const struct anon_load *load, long reference)
 	return load->found.scanned <= reference + ANON_BURST;
 }
 
-/* The medians of some runs without a ratio. */
-static bool measure_reference(const char *root, struct anon_load *load,
-			      struct anon_reclaim *reference)
-{
-	long scanned[ANON_RUNS], swapped[ANON_RUNS];
-	int i;
+/**
+ * struct anon_reference - runs without a ratio
+ * @sum: the pages that all of them have reclaimed
+ * @nr: their number
+ */
+struct anon_reference {
+	struct anon_reclaim sum;
+	int nr;
+};
 
-	for (i = 0; i < ANON_RUNS; i++) {
-		if (!measure_anon_reclaim(root, "default", load))
-			return false;
-		scanned[i] = load->found.scanned;
-		swapped[i] = load->found.swapped;
-	}
-	sort_long(scanned, ANON_RUNS);
-	sort_long(swapped, ANON_RUNS);
-	reference->scanned = scanned[ANON_RUNS / 2];
-	reference->swapped = swapped[ANON_RUNS / 2];
+static bool measure_reference(const char *root, struct anon_load *load,
+			      struct anon_reference *reference)
+{
+	if (!measure_anon_reclaim(root, "default", load))
+		return false;
+	reference->sum.scanned += load->found.scanned;
+	reference->sum.swapped += load->found.swapped;
+	reference->nr++;
 	return true;
 }
 
+/*
+ * Without a ratio, one run on the multi-gen LRU swaps out three times as many pages
+ * as another. So a run with a ratio is compared with the mean of all without, and
+ * one that has more is followed by one more of each.
+ */
 static bool reclaims_like(const char *root, char *ratio, struct anon_load *load,
-			  const struct anon_reclaim *reference)
+			  struct anon_reference *reference)
 {
 	int i;
 
-	for (i = 0; i < ANON_RUNS; i++)
+	for (i = 0; i < ANON_RUNS; i++) {
+		if (i && !measure_reference(root, load, reference))
+			return false;
 		if (measure_anon_reclaim(root, ratio, load) &&
-		    scans_like(load, reference->scanned) &&
-		    is_within(load->found.swapped, reference->swapped))
+		    scans_like(load, reference->sum.scanned / reference->nr) &&
+		    is_within(load->found.swapped,
+			      reference->sum.swapped / reference->nr))
 			return true;
+	}
 	return false;
 }
 
 static int compare_anon_reclaim(const char *root, struct anon_load *load)
 {
 	static char *const ratios[] = { "0", "10", "25", "50", "75", "100" };
-	struct anon_reclaim reference = {};
+	struct anon_reference reference = {};
 	int i, ret = KSFT_PASS;
 
-	if (!measure_reference(root, load, &reference) ||
-	    (load->changes && !reference.scanned))
+	while (reference.nr < ANON_REFERENCES)
+		if (!measure_reference(root, load, &reference))
+			return KSFT_FAIL;
+	if (load->changes && !reference.sum.scanned)
 		return KSFT_FAIL;
 	for (i = 0; i < ARRAY_SIZE(ratios); i++)
 		if (!reclaims_like(root, ratios[i], load, &reference))
