@@ -16,6 +16,13 @@
 #define MAX		"24M"
 #define DISK_MB		20	/* per second */
 #define WRITTEN_BYTES	MB(80L)
+/*
+ * A cgroup so small that its 16 attempts to reclaim end before the disk has written
+ * a page, also where the kernel runs in an emulator.
+ */
+#define SMALL_MAX	"8M"
+#define SMALL_DISK_MB	7
+#define SMALL_BYTES	MB(24L)
 #define NR_WRITERS	4	/* where there are many */
 #define WORST_MS	500	/* for a single write */
 #define NR_RUNS		3	/* most have to pass: others may disturb one */
@@ -24,6 +31,9 @@
 #define STUCK_BPS	4096
 #define KILL_MS		20000
 #define DIRTY_BYTES	MB(4L)
+/* More than twice what may be dirty: see fill_cache(). */
+#define CACHE_FILE	"test_memcg_max_wait.cache"
+#define CACHE_BYTES	MB(128L)
 #define HOG_BYTES	MB(48L)
 
 /**
@@ -62,17 +72,34 @@ static int run_writer(const char *cgroup, void *arg)
 	return do_writes(cgroup, &self->writes);
 }
 
-/* A cgroup at whose memory.max writes go to a disk of DISK_MB. */
-static char *create_slow(const char *root)
-{
-	char *cgroup = create_limited(root, "max_wait", MAX);
+/**
+ * struct load - writers in a cgroup at its memory.max
+ * @max: that limit
+ * @disk_mb: speed of the disk, in MB/s
+ * @bytes: how much all writers write
+ * @nr: their number
+ * @most_ms: for a single write
+ * @prepare: if set, makes the files anew for each run, and the writers keep them
+ */
+struct load {
+	char *max;
+	unsigned int disk_mb;
+	long bytes;
+	int nr;
+	long most_ms;
+	bool (*prepare)(void);
+};
 
-	slow_down(cgroup, DISK_MB);
+static char *create_slow(const char *root, char *max, unsigned int disk_mb)
+{
+	char *cgroup = create_limited(root, "max_wait", max);
+
+	slow_down(cgroup, disk_mb);
 	return cgroup;
 }
 
-/* Runs @nr writers. Returns the time of the slowest write in ms, or -1. */
-static long run_writers(const char *cgroup, int nr, bool keep)
+/* Returns the time of the slowest write in ms, or -1. */
+static long run_writers(const char *cgroup, const struct load *load)
 {
 	pid_t pids[NR_WRITERS];
 	long worst = 0;
@@ -80,50 +107,45 @@ static long run_writers(const char *cgroup, int nr, bool keep)
 	int i;
 
 	sync();
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < load->nr; i++) {
 		writers[i].worst_ms = 0;
 		writers[i].writes = (struct writes){
-			.file = writers[i].file, .bytes = WRITTEN_BYTES / nr,
-			.keep = keep, .took = note_worst,
+			.file = writers[i].file, .bytes = load->bytes / load->nr,
+			.keep = load->prepare, .took = note_worst,
 		};
 		pids[i] = cg_run_nowait(cgroup, run_writer, &writers[i]);
 	}
-	good = wait_tasks(pids, nr);
-	for (i = 0; i < nr; i++)
+	good = wait_tasks(pids, load->nr);
+	for (i = 0; i < load->nr; i++)
 		if (writers[i].worst_ms > worst)
 			worst = writers[i].worst_ms;
 	return good ? worst : -1;
 }
 
-/*
- * Returns whether the writers pass most times, without an OOM kill until then. If
- * they keep the file, @prepare makes it anew for each time.
- */
-static bool most_pass(const char *cgroup, int nr, bool (*prepare)(void),
-		      long most_ms)
+/* Returns whether the writers pass most times, without an OOM kill until then. */
+static bool most_pass(const char *cgroup, const struct load *load)
 {
 	int i, passes = 0;
 	long worst, kills;
 
 	for (i = 0; i < NR_RUNS && passes <= NR_RUNS / 2; i++) {
-		if (prepare && !prepare())
+		if (load->prepare && !load->prepare())
 			return false;
-		worst = run_writers(cgroup, nr, prepare);
+		worst = run_writers(cgroup, load);
 		kills = oom_kills(cgroup);
 		ksft_print_msg("%d writers: slowest write %ld ms, %ld OOM kills\n",
-			       nr, worst, kills);
+			       load->nr, worst, kills);
 		if (worst < 0 || kills)
 			return false;
-		passes += worst <= most_ms;
+		passes += worst <= load->most_ms;
 	}
 	return passes > NR_RUNS / 2;
 }
 
-static int check_writers(const char *root, int nr, bool (*prepare)(void),
-			 long most_ms)
+static int check_writers(const char *root, const struct load *load)
 {
-	char *cgroup __free(cgroup) = create_slow(root);
-	bool good = cgroup && most_pass(cgroup, nr, prepare, most_ms);
+	char *cgroup __free(cgroup) = create_slow(root, load->max, load->disk_mb);
+	bool good = cgroup && most_pass(cgroup, load);
 
 	slow_down(cgroup, 1000);
 	remove_files();
@@ -132,13 +154,23 @@ static int check_writers(const char *root, int nr, bool (*prepare)(void),
 
 static int test_writer(const char *root)
 {
-	return check_writers(root, 1, NULL, WORST_MS);
+	static const struct load load = {
+		.max = MAX, .disk_mb = DISK_MB, .bytes = WRITTEN_BYTES,
+		.nr = 1, .most_ms = WORST_MS,
+	};
+
+	return check_writers(root, &load);
 }
 
 /* Each of the writers only gets its share of the disk. */
 static int test_writers(const char *root)
 {
-	return check_writers(root, NR_WRITERS, NULL, 2 * WORST_MS);
+	static const struct load load = {
+		.max = MAX, .disk_mb = DISK_MB, .bytes = WRITTEN_BYTES,
+		.nr = NR_WRITERS, .most_ms = 2 * WORST_MS,
+	};
+
+	return check_writers(root, &load);
 }
 
 /* Drops the pages of a file from memory; its inode stays. */
@@ -157,7 +189,7 @@ static int forget_pages(const char *file)
 static bool make_foreign(void)
 {
 	struct writes owner = {
-		.file = writers[0].file, .bytes = WRITTEN_BYTES,
+		.file = writers[0].file, .bytes = SMALL_BYTES,
 	};
 
 	remove_files();
@@ -170,7 +202,12 @@ static bool make_foreign(void)
  */
 static int test_foreign(const char *root)
 {
-	return check_writers(root, 1, make_foreign, WORST_FULL_MS);
+	static const struct load load = {
+		.max = SMALL_MAX, .disk_mb = SMALL_DISK_MB, .bytes = SMALL_BYTES,
+		.nr = 1, .most_ms = WORST_FULL_MS, .prepare = make_foreign,
+	};
+
+	return check_writers(root, &load);
 }
 
 static int dirty_pages(const char *cgroup, void *arg)
@@ -205,7 +242,7 @@ static bool is_killed_soon(const char *cgroup)
 /* The disk writes no pages: a task that takes memory is killed soon. */
 static int test_stuck(const char *root)
 {
-	char *cgroup __free(cgroup) = create_slow(root);
+	char *cgroup __free(cgroup) = create_slow(root, MAX, DISK_MB);
 	bool good = false;
 	pid_t pid = -1;
 
@@ -246,12 +283,34 @@ static const struct memcg_test tests[] = {
 	T(test_stuck),
 };
 
+/*
+ * Reclaim itself sleeps for the disk if more than half of a node's reclaimable
+ * pages are dirty or under writeback. Where there is as much clean page cache as on
+ * most machines, it does not. The file is open as long as the test runs.
+ */
+static bool fill_cache(void)
+{
+	static char buf[CHUNK];
+	int fd = open(CACHE_FILE, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	long at;
+
+	unlink(CACHE_FILE);
+	if (fd < 0 || ftruncate(fd, CACHE_BYTES))
+		return false;
+	for (at = 0; at < CACHE_BYTES; at += CHUNK)
+		if (pread(fd, buf, CHUNK, at) != CHUNK)
+			return false;
+	return true;
+}
+
 static void setup(const char *root)
 {
 	int i;
 
 	if (!on_disk.enter())
 		ksft_exit_skip("no disk here\n");
+	if (!fill_cache())
+		ksft_exit_fail_msg("no page cache\n");
 	writers = share_memory(NR_WRITERS * sizeof(*writers));
 	for (i = 0; i < NR_WRITERS; i++)
 		snprintf(writers[i].file, sizeof(writers[i].file),
