@@ -23,7 +23,7 @@ WAITS = Benchmark(
         Setting("4 CPUs", ("bench.at=oom", "loglevel=3"), cpus=4),
     ),
     commands=("mkfs.ext4",),
-    headline=".*(p50|p99|slowest|over time|killed.*|kills)",
+    headline=".*(p50|p99|slowest|over time|killed.*|before a kill)",
 )
 
 BENCHMARKS = (WAITS,)

@@ -26,13 +26,18 @@
 #define REQUEST		(9 * MIB)
 #define WORKING_SET	(16 * MIB)
 #define PERIOD_MS	250
-#define HOLD_MS		80
+#define HOLD_MS		100
 #define SAMPLE_MS	2
 
-/* A writer at memory.max. */
+/*
+ * A writer at memory.max, on a machine with page cache of others. It is clean, and more
+ * than the writer's pages: otherwise reclaim sleeps for the disk by itself.
+ */
 #define MAX		"24M"
 #define CHUNK		(64L << 10)
 #define NR_CHUNKS	1280
+#define NR_WRITERS	4
+#define CACHE		(128 * MIB)
 
 /* All hogs but one fit beside the bystanders; in a chain, no two hogs fit. */
 #define NR_KILLS	8
@@ -49,7 +54,7 @@ struct shared {
 	long long freed_at, done_at;
 	double excess;
 	double ms[NR_WORKERS * NR_REQUESTS];
-	double writes[NR_CHUNKS];
+	double writes[NR_WRITERS * NR_CHUNKS];
 };
 
 static struct shared *shared;
@@ -236,10 +241,22 @@ static void measure_bursts(void)
 	figure(shared->excess, "MiB*s", "memory.high, bursts, usage above it over time");
 }
 
-static void write_chunks(void)
+/* Its pages are those of a hole. They stay as long as the file is open. */
+static void fill_cache(void)
 {
 	static char chunk[CHUNK];
-	int fd = CHECK(open("/disk/file", O_CREAT | O_WRONLY, 0600));
+	int fd = CHECK(open("/disk/cache", O_CREAT | O_RDWR, 0600));
+	long at;
+
+	CHECK(ftruncate(fd, CACHE));
+	for (at = 0; at < CACHE; at += CHUNK)
+		CHECK(pread(fd, chunk, CHUNK, at));
+}
+
+static void write_chunks(const char *file, double *ms)
+{
+	static char chunk[CHUNK];
+	int fd = CHECK(open(file, O_CREAT | O_WRONLY, 0600));
 	long long begun;
 	int i;
 
@@ -247,23 +264,58 @@ static void write_chunks(void)
 		begun = now();
 		if (write(fd, chunk, CHUNK) != CHUNK)
 			die("write");
-		shared->writes[i] = (now() - begun) / 1e6;
+		ms[i] = (now() - begun) / 1e6;
 		count_up(&shared->done);
 	}
 }
 
-static void measure_writes(void)
+/* As a service leaves it that has restarted in another cgroup: nothing is in memory. */
+static void make_owned_by_other(const char *file, double *ms)
+{
+	int fd;
+
+	write_chunks(file, ms);
+	fd = CHECK(open(file, O_RDONLY));
+	CHECK(fsync(fd));
+	CHECK(posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED));
+	close(fd);
+}
+
+/* Returns whether the writer lives until it has written all. */
+static bool run_writer(const char *file, double *ms)
 {
 	pid_t pid = fork_into(CGROUP);
 	int status;
 
 	if (!pid) {
-		write_chunks();
+		write_chunks(file, ms);
 		_exit(0);
 	}
 	CHECK(waitpid(pid, &status, 0));
-	figures(shared->writes, shared->done, "memory.max, writes of 64 KiB");
-	figure(WIFSIGNALED(status), "kills", "memory.max, writer killed");
+	return !WIFSIGNALED(status);
+}
+
+static void measure_writes(const char *name, bool owned_by_other)
+{
+	const char *file = "/disk/file";
+	double *times = map_shared(NR_CHUNKS * sizeof(*times));
+	int i, nr = 0;
+
+	memset(shared, 0, sizeof(*shared));
+	for (i = 0; i < NR_WRITERS; i++) {
+		if (owned_by_other) {
+			make_owned_by_other(file, times);
+			shared->done -= NR_CHUNKS;
+		}
+		if (run_writer(file, times)) {
+			memcpy(shared->writes + nr, times, NR_CHUNKS * sizeof(*times));
+			nr += NR_CHUNKS;
+		}
+		CHECK(unlink(file));
+	}
+	figures(shared->writes, nr, format("%s, writes of 64 KiB", name));
+	figure((double)shared->done * CHUNK / MIB / NR_WRITERS, "MiB",
+	       format("%s, written of 80 MiB before a kill", name));
 }
 
 static void be_bystander(void)
@@ -371,7 +423,9 @@ int main(void)
 		measure_bursts();
 	} else if (!strcmp(at, "max")) {
 		put(CGROUP "/memory.max", MAX);
-		measure_writes();
+		fill_cache();
+		measure_writes("memory.max", false);
+		measure_writes("memory.max, another cgroup's file", true);
 	} else {
 		measure_kills();
 	}
