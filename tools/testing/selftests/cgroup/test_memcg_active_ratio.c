@@ -39,8 +39,8 @@
 /* The reclaim of anonymous memory may differ by so many pages. */
 #define ANON_NOISE	2048
 /* In some runs, a reclaimer raises its priority and scans thousands. */
-#define ANON_RUNS	4
-#define ANON_REFERENCES	3
+#define ANON_RUNS	3
+#define ANON_REFERENCES	5
 #define ANON_BURST	10240	/* more than it scans at once: 4000 to 8000 */
 
 static const char *const set_file = "test_active_ratio_set.tmp";
