@@ -104,11 +104,13 @@ int disk_create(const char *name, const char *megabytes,
 	return 0;
 }
 
-/* A request of the device mapper, with at most one target. */
+/* A request of the device mapper, and up to two targets for it. */
 struct dm_request {
 	struct dm_ioctl head;
-	struct dm_target_spec spec;
-	char parameters[128];
+	struct dm_target {
+		struct dm_target_spec spec;
+		char parameters[128];
+	} targets[2];
 };
 
 static int dm_run(const struct fault_disk *fault, unsigned long command,
@@ -121,7 +123,7 @@ static int dm_run(const struct fault_disk *fault, unsigned long command,
 		return -1;
 	request->head.version[0] = DM_VERSION_MAJOR;
 	request->head.data_size = sizeof(*request);
-	request->head.data_start = offsetof(struct dm_request, spec);
+	request->head.data_start = offsetof(struct dm_request, targets);
 	snprintf(request->head.name, sizeof(request->head.name), "%s",
 		 fault->name);
 	return ioctl(fd, command, request);
@@ -147,17 +149,26 @@ int fault_disk_resume(const struct fault_disk *fault)
 	return dm_simple(fault, DM_DEV_SUSPEND, 0);
 }
 
-/* From now on, all requests fail with EIO, or none. */
+static void set_target(struct dm_target *target, const char *type,
+		       const struct fault_disk *fault, long start, long end)
+{
+	target->spec.sector_start = start;
+	target->spec.length = end - start;
+	target->spec.next = sizeof(*target);
+	snprintf(target->spec.target_type, sizeof(target->spec.target_type),
+		 "%s", type);
+	snprintf(target->parameters, sizeof(target->parameters), "/dev/%s %ld",
+		 fault->disk, start);
+}
+
+/* From now on, all requests behind the metadata fail with EIO, or none. */
 int fault_disk_set(const struct fault_disk *fault, bool errors)
 {
-	struct dm_request request = { .head.target_count = 1 };
+	struct dm_request request = { .head.target_count = 2 };
 
-	request.spec.length = fault->sectors;
-	snprintf(request.spec.target_type, sizeof(request.spec.target_type),
-		 "%s", errors ? "error" : "linear");
-	if (!errors)
-		snprintf(request.parameters, sizeof(request.parameters),
-			 "/dev/%s 0", fault->disk);
+	set_target(&request.targets[0], "linear", fault, 0, fault->metadata);
+	set_target(&request.targets[1], errors ? "error" : "linear", fault,
+		   fault->metadata, fault->sectors);
 	if (dm_run(fault, DM_TABLE_LOAD, &request) || fault_disk_suspend(fault))
 		return -1;
 	return fault_disk_resume(fault);

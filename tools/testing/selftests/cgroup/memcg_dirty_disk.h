@@ -18,12 +18,14 @@ void disk_remove(const char *name);
  * @name: its name
  * @disk: the disk
  * @node: gets the path of its block device
+ * @metadata: the sectors at its start that never fail
  * @sectors: the size
  */
 struct fault_disk {
 	const char *name;
 	const char *disk;
 	char node[32];
+	long metadata;
 	long sectors;
 };
 
