@@ -267,6 +267,7 @@ static void write_chunks(const char *file, double *ms)
 		ms[i] = (now() - begun) / 1e6;
 		count_up(&shared->done);
 	}
+	close(fd);
 }
 
 /* As a service leaves it that has restarted in another cgroup: nothing is in memory. */
