@@ -71,6 +71,7 @@
 
 #define MEMCG_OOM_BITS		6
 #define MEMCG_OOM_TIMEOUT	HZ	/* of a mark, and of a sleep */
+#define MEMCG_OOM_TIMEOUT_WRITE	max(HZ / 50, 1)	/* of a write to memory.max */
 
 /**
  * struct memcg_oom_mark - a level whose victim has memory yet
@@ -236,14 +237,19 @@ void memcg_oom_mm_freed(const struct mm_struct *mm, bool reaped, bool queued)
 		memcg_oom_freed(current);
 }
 
-/* A task that others may depend on sleeps for a tick only. */
-static long memcg_oom_timeout(struct mem_cgroup *level)
+/*
+ * A task that others may depend on sleeps for a tick only. A writer to memory.max,
+ * which charges nothing, looks soon if the cgroup is being removed: cgroup_rmdir()
+ * waits for it, and nothing wakes it.
+ */
+static long memcg_oom_timeout(struct mem_cgroup *level, unsigned int nr_pages)
 {
 	long left = READ_ONCE(memcg_oom_mark(level)->until) - jiffies;
+	long most = nr_pages ? MEMCG_OOM_TIMEOUT : MEMCG_OOM_TIMEOUT_WRITE;
 
 	if (memcg_wait_is_needed(current))
 		return 1;
-	return clamp(left, 1L, (long)MEMCG_OOM_TIMEOUT);
+	return clamp(left, 1L, most);
 }
 
 static void memcg_oom_sleep(struct mem_cgroup *level, unsigned int nr_pages,
@@ -268,7 +274,7 @@ static void memcg_oom_sleep(struct mem_cgroup *level, unsigned int nr_pages,
 /**
  * memcg_oom_wait - wait for the memory of a victim of the OOM killer
  * @level: the cgroup at its limit
- * @nr_pages: that are charged
+ * @nr_pages: that are charged; 0 for a write to memory.max
  *
  * Returns at once if there is none.
  *
@@ -285,7 +291,7 @@ void memcg_oom_wait(struct mem_cgroup *level, unsigned int nr_pages)
 		return;
 	psi_memstall_enter(&pflags);
 	atomic_inc(&memcg_wait_nr);
-	memcg_oom_sleep(level, nr_pages, memcg_oom_timeout(level));
+	memcg_oom_sleep(level, nr_pages, memcg_oom_timeout(level, nr_pages));
 	atomic_dec(&memcg_wait_nr);
 	psi_memstall_leave(&pflags);
 	/* There may be room for more than one. */
