@@ -30,9 +30,9 @@
  * ever.  So a record ends:
  *
  * - dirty_expire_interval after it was last used: the flusher has begun to
- *   write by then without being asked;
- * - when its memcg goes offline.  From then on the parent takes the records of
- *   pages that are still charged to the memcg;
+ *   write by then without being asked, unless dirty_writeback_interval is 0;
+ * - when its memcg goes offline.  The parent, to whose limits the pages still
+ *   count, takes the records, and those of pages that are dirtied later;
  * - when its wb is dying and has nothing left to write;
  * - when its bdi is unregistered;
  * - when MEMCG_FOREIGN_MAX others were used later.
@@ -331,7 +331,8 @@ static bool memcg_foreign_expired(struct memcg_foreign_wb *record)
 	    (wb_dying(wb) && !wb_has_dirty_io(wb)))
 		return true;
 	interval = max(interval, MEMCG_FOREIGN_PERIOD);
-	return time_after(jiffies, READ_ONCE(record->at) + interval);
+	return dirty_writeback_interval &&
+	       time_after(jiffies, READ_ONCE(record->at) + interval);
 }
 
 /* Returns the wb of a record that has ended, or NULL if there is none. */
@@ -356,6 +357,18 @@ static void memcg_foreign_drop(struct memcg_foreign *foreign)
 
 	while ((wb = memcg_foreign_expire(foreign)))
 		memcg_foreign_put(wb);
+}
+
+/* Ends the records of an offline memcg, whose pages count for @heir from now on. */
+static void memcg_foreign_bequeath(struct memcg_foreign *foreign,
+				   struct mem_cgroup *heir)
+{
+	struct bdi_writeback *wb;
+
+	while ((wb = memcg_foreign_expire(foreign))) {
+		memcg_foreign_record(heir, wb);
+		memcg_foreign_put(wb);
+	}
 }
 
 /*
@@ -400,7 +413,7 @@ void memcg_foreign_init(struct mem_cgroup *memcg)
 }
 
 /**
- * memcg_foreign_offline - end all records of a memcg that is being removed
+ * memcg_foreign_offline - pass all records of a memcg to its parent
  * @memcg: memcg that is going offline
  *
  * Nothing is recorded for @memcg from here on, and its work has ended.
@@ -415,7 +428,7 @@ void memcg_foreign_offline(struct mem_cgroup *memcg)
 	WRITE_ONCE(foreign->offline, true);
 	spin_unlock_irq(&foreign->lock);
 
-	memcg_foreign_drop(foreign);
+	memcg_foreign_bequeath(foreign, parent_mem_cgroup(memcg));
 	/* Without records the work does not arm itself again. */
 	cancel_delayed_work_sync(&foreign->work);
 }

@@ -346,6 +346,48 @@ static int test_foreign_inode(const char *root)
 	return passed(is_clean(owner) && is_clean(guest));
 }
 
+/*
+ * A removed cgroup leaves dirty pages in the file of a cgroup elsewhere. They count
+ * for the parent's limit, so writers below it have the file's flusher write them.
+ */
+static bool writes_inherited(const char *parent, const char *owner)
+{
+	int fd __free(fd) = -1;
+	const char *file __free(file) = test_file, *second __free(file) = other_file;
+	char *next __free(cgroup) = create_cgroup(parent, "next");
+	char *guest = create_cgroup(parent, "guest");
+	struct writes owned = { .file = file, .bytes = MB(32) };
+	struct writes own = { .file = second, .bytes = MB(24) };
+	bool left;
+
+	left = guest && next && !cg_run(owner, do_writes, &owned);
+	sync();
+	left = left && !cg_run(guest, write_foreign, NULL) && cg_dirty(guest) >= MB(14);
+	destroy_cgroup(guest);
+	/* rmdir() returns before the memory controller takes it offline. */
+	sleep_ms(1000);
+	if (!left || cg_run(next, do_writes, &own))
+		return false;
+	/* Its own pages may stay: they are below the background limit. */
+	fd = open(second, O_RDONLY);
+	return !fsync(fd) && falls_below(parent, MB(2), 5);
+}
+
+/* Without periodic writeback, which would write them after a while. */
+static int test_foreign_removed(const char *root)
+{
+	struct setting period __free(setting) = save_setting(PERIOD_FILE);
+	char *owner __free(cgroup) = create_cgroup(root, "dirty_removed_owner");
+	char *parent __free(cgroup) = create_io_parent(root, "dirty_removed");
+
+	if (!*period.text || write_file(PERIOD_FILE, "0"))
+		return KSFT_SKIP;
+	if (!owner || !parent || cg_write(parent, LIMIT_FILE, "20M") ||
+	    cg_write(parent, BACKGROUND_FILE, "18M"))
+		return KSFT_FAIL;
+	return passed(writes_inherited(parent, owner));
+}
+
 static bool write_beside_hotplug(const char *cgroup)
 {
 	struct setting cpu1 __free(setting) = save_setting(CPU1_FILE);
@@ -550,6 +592,7 @@ static const struct memcg_test tests[] = {
 	T(test_reclaim, &on_disk),
 	T(test_reclaim_other_lru, &on_disk),
 	T(test_foreign_inode, &on_disk),
+	T(test_foreign_removed, &on_disk),
 	T(test_cpu_hotplug, &on_disk),
 	T(test_cycles, &on_disk),
 	T(test_tracepoints, &on_disk),
