@@ -30,6 +30,7 @@
 #define LRU_GEN_DEBUG_FILE	"/sys/kernel/debug/lru_gen"
 #define MIN_TTL_FILE	"/sys/kernel/mm/lru_gen/min_ttl_ms"
 #define ACTIVE_RATIO_FILE	"memory.active_inactive_ratio"
+#define ZRAM_CONTROL	"/sys/class/zram-control"
 #define TMPFS_MAGIC	0x01021994
 /* Percent of the working set that is still in memory in each round */
 #define KEPT		90
@@ -155,6 +156,7 @@ struct reads {
 	char *lru_gen;		/* written to lru_gen, unless NULL */
 	const char *other;	/* cgroup that reads the stream, unless NULL */
 	long step;		/* bytes of the stream to read at once, or 0 */
+	long idle;		/* bytes of anonymous memory that is used only once */
 	bool switching;		/* lru_gen is switched for some of the first rounds */
 };
 
@@ -167,6 +169,15 @@ static void print_rounds(const long *percent, int nr)
 	for (i = 0; i < nr; i++)
 		len += snprintf(text + len, sizeof(text) - len, " %ld", percent[i]);
 	ksft_print_msg("in each round, percent:%s\n", text);
+}
+
+/* Makes all pages different, or the kernel might not write them to swap. */
+static void use_anon(long *anon, long bytes)
+{
+	long i, step = sysconf(_SC_PAGE_SIZE) / sizeof(*anon);
+
+	for (i = 0; i < bytes / (long)sizeof(*anon); i += step)
+		anon[i] = (long)&anon[i];
 }
 
 /* In the background: switches lru_gen all the time, and at last back again. */
@@ -183,6 +194,39 @@ static pid_t start_switching(bool enabled)
 		sleep_ms(20);
 	}
 	_exit(EXIT_SUCCESS);
+}
+
+/* Has the aging walk all page tables of @cgroup, for all nodes. */
+static int age(const char *cgroup)
+{
+	char line[PATH_MAX + 32], path[PATH_MAX], commands[4096] = "", *end = commands;
+	FILE *file = fopen(LRU_GEN_DEBUG_FILE, "r");
+	unsigned long id = 0, node = 0, seq, ms;
+	bool found = false;
+
+	if (!file)
+		return -1;
+	/*
+	 * The youngest generation of a node comes last, and so does the
+	 * youngest cgroup of that name: removed ones may still be listed.
+	 */
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "memcg %lu %s", &id, path) == 2) {
+			found = !strcmp(strrchr(path, '/'), strrchr(cgroup, '/'));
+			if (found) {
+				end = commands;
+				*end = '\0';
+			}
+		} else if (found && sscanf(line, " node %lu", &node) == 1) {
+			end += strlen(end);
+		} else if (found && sscanf(line, "%lu %lu", &seq, &ms) == 2) {
+			snprintf(end, sizeof(commands) - (end - commands),
+				 "+ %lu %lu %lu\n", id, node, seq);
+		}
+	}
+	fclose(file);
+	end += strlen(end);
+	return write_text(LRU_GEN_DEBUG_FILE, commands, end - commands) > 0 ? 0 : -1;
 }
 
 /*
@@ -207,6 +251,8 @@ static int read_set_beside_stream(const char *cgroup, void *arg)
 		return 127;
 	/* khugepaged would replace pages of the set by new ones, not used again yet. */
 	madvise(map, set_bytes, MADV_NOHUGEPAGE);
+	if (reads->idle)
+		use_anon((long *)map_memory(reads->idle), reads->idle);
 	if (reads->switching)
 		switcher = start_switching(lru_gen_is_enabled());
 	for (i = 0; i < rounds; i++) {
@@ -218,6 +264,9 @@ static int read_set_beside_stream(const char *cgroup, void *arg)
 		}
 		if (reads->lru_gen && i == warm / 2 &&
 		    write_text(LRU_GEN_FILE, reads->lru_gen, 1) != 1)
+			return 127;
+		/* The multi-gen LRU takes idle memory from old generations. */
+		if (reads->idle && lru_gen_is_enabled() && i < warm && age(cgroup))
 			return 127;
 		if (reads->other && cg_enter_current(cgroup))
 			return 127;
@@ -514,39 +563,6 @@ static int test_share(const char *root)
 	return KSFT_PASS;
 }
 
-/* Has the aging walk all page tables of @cgroup, for all nodes. */
-static int age(const char *cgroup)
-{
-	char line[PATH_MAX + 32], path[PATH_MAX], commands[4096] = "", *end = commands;
-	FILE *file = fopen(LRU_GEN_DEBUG_FILE, "r");
-	unsigned long id = 0, node = 0, seq, ms;
-	bool found = false;
-
-	if (!file)
-		return -1;
-	/*
-	 * The youngest generation of a node comes last, and so does the
-	 * youngest cgroup of that name: removed ones may still be listed.
-	 */
-	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "memcg %lu %s", &id, path) == 2) {
-			found = !strcmp(strrchr(path, '/'), strrchr(cgroup, '/'));
-			if (found) {
-				end = commands;
-				*end = '\0';
-			}
-		} else if (found && sscanf(line, " node %lu", &node) == 1) {
-			end += strlen(end);
-		} else if (found && sscanf(line, "%lu %lu", &seq, &ms) == 2) {
-			snprintf(end, sizeof(commands) - (end - commands),
-				 "+ %lu %lu %lu\n", id, node, seq);
-		}
-	}
-	fclose(file);
-	end += strlen(end);
-	return write_text(LRU_GEN_DEBUG_FILE, commands, end - commands) > 0 ? 0 : -1;
-}
-
 /* Reads each page. Returns the sum of the bytes, which is 0 for holes. */
 static long touch(const char *map, long bytes)
 {
@@ -734,29 +750,26 @@ static struct anon_reclaim anon_reclaim_since(struct anon_reclaim then)
 }
 
 /* As mkswap(8) writes it: the name is at the end of the first page. */
-static bool make_swap_file(void)
+static bool write_swap_header(int fd)
 {
 	const long page = sysconf(_SC_PAGE_SIZE);
 	const unsigned int header[] = { 1, swap_bytes / page - 1 };
+
+	return pwrite(fd, header, sizeof(header), 1024) == sizeof(header) &&
+	       pwrite(fd, "SWAPSPACE2", 10, page - 10) == 10 && !fsync(fd);
+}
+
+static bool make_swap_file(void)
+{
 	bool made;
 	int fd;
 
 	unlink(swap_file);
 	fd = open(swap_file, O_RDWR | O_CREAT | O_EXCL, 0600);
 	made = fd >= 0 && !posix_fallocate(fd, 0, swap_bytes) &&
-	       pwrite(fd, header, sizeof(header), 1024) == sizeof(header) &&
-	       pwrite(fd, "SWAPSPACE2", 10, page - 10) == 10 && !fsync(fd);
+	       write_swap_header(fd);
 	close(fd);
 	return made;
-}
-
-/* Makes all pages different, or the kernel might not write them to swap. */
-static void use_anon(long *anon, long bytes)
-{
-	long i, step = sysconf(_SC_PAGE_SIZE) / sizeof(*anon);
-
-	for (i = 0; i < bytes / (long)sizeof(*anon); i += step)
-		anon[i] = (long)&anon[i];
 }
 
 static void use_all(char *anon, int set, int stream, int round, bool changes)
@@ -1030,6 +1043,66 @@ static int test_anon_below(const char *root)
 	return with_swap(root, compare_below);
 }
 
+/* As it is recommended for such a disk: reading a file again costs more. */
+static char *const zram_swappiness = "180";
+
+/* Swaps to a disk in compressed memory. */
+static bool use_zram(long id, const char *node)
+{
+	int fd __free(fd) = -1;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/block/zram%ld", id);
+	if (cg_write_numeric(path, "disksize", swap_bytes))
+		return false;
+	fd = open(node, O_RDWR);
+	return fd >= 0 && write_swap_header(fd) && !swapon(node, 0);
+}
+
+static int hit_rate_beside_idle(const char *root, char *ratio)
+{
+	char *cgroup __free(cgroup) = create_bounded(root, "ratio_zram", ratio);
+
+	return cgroup ? hit_rate_beside(cgroup, (struct reads){ .idle = MB(16) }) :
+			-1;
+}
+
+static int keep_set_beside_idle(const char *root)
+{
+	struct setting swappiness __free(setting) = save_setting(VM "/swappiness");
+	long swapped = vmstat_count("pswpout");
+	int all, none;
+
+	if (write_file(VM "/swappiness", zram_swappiness))
+		return KSFT_FAIL;
+	all = hit_rate_beside_idle(root, "75");
+	none = hit_rate_beside_idle(root, "0");
+	swapped = vmstat_count("pswpout") - swapped;
+	ksft_print_msg("%ld pages swapped out\n", swapped);
+	return passed(all >= KEPT && none >= 0 && none < NOT_KEPT && swapped > 0);
+}
+
+/*
+ * Swap costs almost no time, and memory that no task uses goes there. A ratio
+ * keeps its set, and only its set, as it does without swap.
+ */
+static int test_zram(const char *root)
+{
+	long id = cg_read_long(ZRAM_CONTROL, "hot_add");
+	int ret = KSFT_SKIP;
+	char node[32];
+
+	if (id < 0)
+		return KSFT_SKIP;
+	snprintf(node, sizeof(node), "/dev/zram%ld", id);
+	if (use_zram(id, node)) {
+		ret = keep_set_beside_idle(root);
+		swapoff(node);
+	}
+	cg_write_numeric(ZRAM_CONTROL, "hot_remove", id);
+	return ret;
+}
+
 static bool use_lru(const char *enabled)
 {
 	return !write_file(LRU_GEN_FILE, enabled) && can_test_effect();
@@ -1066,6 +1139,7 @@ static const struct memcg_test tests[] = {
 	T(test_share, &classic_lru),
 	T(test_anon, &classic_lru),
 	T(test_anon_below, &classic_lru),
+	T(test_zram, &classic_lru),
 	T(test_lru_switch, &classic_lru),
 	T(test_lru_switching, &classic_lru),
 	T(test_removed, &classic_lru),
@@ -1077,6 +1151,7 @@ static const struct memcg_test tests[] = {
 	T(test_two_above, &lru_gen),
 	T(test_share, &lru_gen),
 	T(test_anon, &lru_gen),
+	T(test_zram, &lru_gen),
 	T(test_lru_switch, &lru_gen),
 	T(test_lru_switching, &lru_gen),
 	T(test_mapped, &lru_gen),
