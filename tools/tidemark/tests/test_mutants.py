@@ -75,8 +75,15 @@ MUTANT = Mutant(
 )
 
 
-def mutant(number: int = 1, /, **changed: str) -> Mutant:
-    return replace(MUTANT, number=number, numbers=(number,), name=f"m{number}", **changed)
+def mutant(
+    number: int = 1,
+    /,
+    function: str = MUTANT.function,
+    old: str = MUTANT.old,
+    new: str = MUTANT.new,
+) -> Mutant:
+    changed = replace(MUTANT, function=function, old=old, new=new)
+    return replace(changed, number=number, numbers=(number,), name=f"m{number}")
 
 
 class DataTest(fake.Case):
