@@ -130,15 +130,20 @@ static int write_pages(const char *cgroup, void *arg)
 	return 0;
 }
 
+/* Beside an endless writer of a file, close() of it on NFS may wait for ever. */
+static bool make_closed_file(const char *path)
+{
+	int fd = make_file(path);
+
+	return fd >= 0 && !close(fd);
+}
+
 static bool start_writer(struct writer *writer, const char *root,
 			 const char *name, const char *directory)
 {
-	int fd __free(fd) = -1;
-
 	snprintf(writer->file, sizeof(writer->file), "%s/%s", directory, name);
 	writer->cgroup = create_cgroup(root, name);
-	fd = make_file(writer->file);
-	if (fd < 0 || !writer->cgroup ||
+	if (!make_closed_file(writer->file) || !writer->cgroup ||
 	    cg_write(writer->cgroup, LIMIT_FILE, "4M"))
 		return false;
 	writer->pid = cg_run_nowait(writer->cgroup, write_again, writer);
