@@ -30,7 +30,8 @@
  * ever.  So a record ends:
  *
  * - dirty_expire_interval after it was last used: the flusher has begun to
- *   write by then without being asked, unless dirty_writeback_interval is 0;
+ *   write by then without being asked.  If dirty_writeback_interval is 0, it
+ *   has not, and the record also waits until the wb has nothing left to write;
  * - when its memcg goes offline.  The parent, to whose limits the pages still
  *   count, takes the records, and those of pages that are dirtied later;
  * - when its wb is dying and has nothing left to write;
@@ -331,8 +332,8 @@ static bool memcg_foreign_expired(struct memcg_foreign_wb *record)
 	    (wb_dying(wb) && !wb_has_dirty_io(wb)))
 		return true;
 	interval = max(interval, MEMCG_FOREIGN_PERIOD);
-	return dirty_writeback_interval &&
-	       time_after(jiffies, READ_ONCE(record->at) + interval);
+	return time_after(jiffies, READ_ONCE(record->at) + interval) &&
+	       (dirty_writeback_interval || !wb_has_dirty_io(wb));
 }
 
 /* Returns the wb of a record that has ended, or NULL if there is none. */
