@@ -3,9 +3,9 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from .report import Failure
-from .vm import Outcome
 
 CONTEXT_LINES = 25
 TROUBLE = re.compile(
@@ -17,6 +17,15 @@ TROUBLE = re.compile(
     r"|kmemleak: \d+ new|unreferenced object|sleeping function called|scheduling while atomic"
     r"|list_(?:add|del) corruption|page_counter underflow|Out of memory: Killed"
 )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The guest's output. Without a status, it did not finish its mode."""
+
+    results: list[str]
+    console: list[str]
+    status: int | None
 
 
 def complaints(lines: Iterable[str]) -> list[str]:

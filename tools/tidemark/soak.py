@@ -80,13 +80,13 @@ def _swap(path: Path) -> Path:
     return path
 
 
-def _run(machine: vm.Machine, length: int) -> vm.Outcome:
+def _run(machine: vm.Machine, length: int) -> console.Outcome:
     timeout = SLOWEST_CLOCK * (length + SPARE_SECONDS)
     with working(f"soak of {length // 60} minutes"):
         return vm.run(machine, guest.log(machine), timeout, progress)
 
 
-def _judged(outcome: vm.Outcome) -> tuple[list[str], list[str]]:
+def _judged(outcome: console.Outcome) -> tuple[list[str], list[str]]:
     """The guest's lines, and the console's reports: an early end of the guest is one too."""
     try:
         console.require_quiet(outcome)

@@ -181,7 +181,7 @@ def _without_result(programs: Sequence[str], results: Sequence[str]) -> list[kta
     return [ktap.Case(f"{name}: no result", "FAIL") for name in programs if name not in heard]
 
 
-def _console_case(mode: str, outcome: vm.Outcome) -> ktap.Case:
+def _console_case(mode: str, outcome: console.Outcome) -> ktap.Case:
     name = f"guest {mode}: console without complaints"
     try:
         console.require_quiet(outcome)

@@ -16,12 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from . import kbuild, lock, packages, process
+from . import console, kbuild, lock, packages, process
 from .report import Failure
 
 TOOLS = ("qemu",)
 POLL_SECONDS = 0.2
 DONE = "done "
+LAST_RESULTS = 5
+LAST_WORDS = 40
 # Guest time counts instructions, and jumps to the next timer when all CPUs are idle. Without "erms"
 # and "fsrm", memory is copied a word at a time: the instructions are nearer to the cost of a copy.
 ICOUNT = ("-icount", "shift=1,sleep=off", "-rtc", "base=2024-01-01,clock=vm")
@@ -92,15 +94,6 @@ class Machine:
         return (self.initramfs or self.disks[-1].path).parent
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The guest's output. Without a status, it did not finish its mode."""
-
-    results: list[str]
-    console: list[str]
-    status: int | None
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cpus", type=int, default=2, help="virtual CPUs (default: 2)")
     parser.add_argument("--kvm", action="store_true", help="use KVM instead of emulation")
@@ -137,7 +130,7 @@ def run(
     timeout: float,
     heard: Callable[[str], None],
     silence: float = math.inf,
-) -> Outcome:
+) -> console.Outcome:
     """Boot the machine and pass on each line of results as it comes, until it powers off.
 
     Give up after the timeout, or without a line for too long. QEMU inherits the locks that this
@@ -159,7 +152,7 @@ def run(
     try:
         lines = _follow(qemu, results, timeout, heard, silence)
     except _OutOfTime as error:
-        raise Failure(f"the guest did not {error}; its console ends with", tail(log)) from error
+        raise Failure(f"the guest did not {error}", _traces(results, log)) from error
     finally:
         _running.discard(qemu)
         qemu.kill()
@@ -197,12 +190,17 @@ def attach(machine: Machine) -> int:
     return done.returncode
 
 
-def tail(log: Path, count: int = 40) -> list[str]:
-    return console_lines(log)[-count:]
-
-
 def console_lines(log: Path) -> list[str]:
     return log.read_text(errors="replace").splitlines() if log.exists() else []
+
+
+def _traces(results: Path, log: Path) -> list[str]:
+    """The last results, the kernel's first report, and its last words."""
+    told = console_lines(log)
+    shown = ["its results end with", *console_lines(results)[-LAST_RESULTS:]]
+    if report := console.context(told):
+        shown += ["the first report on its console is", *report]
+    return [*shown, "its console ends with", *told[-LAST_WORDS:]]
 
 
 class _OutOfTime(Exception):
@@ -266,8 +264,8 @@ def _follow(
             time.sleep(POLL_SECONDS)
 
 
-def _outcome(lines: list[str], log: Path) -> Outcome:
+def _outcome(lines: list[str], log: Path) -> console.Outcome:
     status = None
     if lines and lines[-1].startswith(DONE):
         status = int(lines.pop().removeprefix(DONE))
-    return Outcome(lines, console_lines(log), status)
+    return console.Outcome(lines, console_lines(log), status)

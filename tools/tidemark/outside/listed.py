@@ -185,13 +185,13 @@ class _Trial:
             raise Failure(f"{log}: the guest ended before the first test", outcome.console[-10:])
         return ended, outcome.status is not None
 
-    def _listen(self, machine: vm.Machine, log: Path, heard: list[str]) -> vm.Outcome:
+    def _listen(self, machine: vm.Machine, log: Path, heard: list[str]) -> console.Outcome:
         """A guest that says nothing for long has failed its last test."""
         try:
             return vm.run(machine, log, TIMEOUT_SECONDS, heard.append, SILENCE_SECONDS)
         except Failure as hang:
             failure(hang)
-            return vm.Outcome(heard, vm.console_lines(log), None)
+            return console.Outcome(heard, vm.console_lines(log), None)
 
     def _progress(self, heard: Iterable[str]) -> str:
         return f"{len(outcomes(heard, self._plan.skipped))} of {len(self._plan.tests)} tests"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 import unittest
 
-from tidemark import console, vm
+from tidemark import console
 from tidemark.report import Failure
 
 # As the kernel prints them.
@@ -45,12 +45,12 @@ class ConsoleTest(unittest.TestCase):
         self.assertEqual(console.complaints(ORDINARY), [])
 
     def test_a_report_fails_the_run_and_is_shown(self) -> None:
-        outcome = vm.Outcome(["ok 1 a"], [*ORDINARY, REPORTS[0], "Call Trace:"], 0)
+        outcome = console.Outcome(["ok 1 a"], [*ORDINARY, REPORTS[0], "Call Trace:"], 0)
         with self.assertRaises(Failure) as caught:
             console.require_quiet(outcome)
         self.assertEqual(caught.exception.detail, (REPORTS[0], "Call Trace:"))
 
     def test_a_guest_that_ended_early_fails_the_run(self) -> None:
         with self.assertRaises(Failure):
-            console.require_quiet(vm.Outcome([], list(ORDINARY), None))
-        console.require_quiet(vm.Outcome([], list(ORDINARY), 0))
+            console.require_quiet(console.Outcome([], list(ORDINARY), None))
+        console.require_quiet(console.Outcome([], list(ORDINARY), 0))

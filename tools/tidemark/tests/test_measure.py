@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from tidemark import guest, packages, process, vm
+from tidemark import console, guest, packages, process, vm
 from tidemark.base import Base
 from tidemark.kernel import Image
 from tidemark.measure import (
@@ -410,7 +410,7 @@ class GuestsTest(unittest.TestCase):
 
     def test_a_failure_in_the_guest_is_told_with_its_console(self) -> None:
         boot = next(guests._boots(TOY, 1))
-        outcome = vm.Outcome([], ["bench: mmap: Cannot allocate memory"], 1)
+        outcome = console.Outcome([], ["bench: mmap: Cannot allocate memory"], 1)
         with (
             mock.patch.object(vm, "run", return_value=outcome),
             self.assertRaises(Failure) as caught,

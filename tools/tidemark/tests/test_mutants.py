@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
-from tidemark import mutants, mutation, overlay, vm
+from tidemark import console, mutants, mutation, overlay, vm
 from tidemark.layout import REPOSITORY
 from tidemark.mutants import Result, Run
 from tidemark.mutation import Data, Mutant, Without
@@ -266,10 +266,10 @@ class ResultsTest(fake.Case):
         self.assertEqual([each.outcome for each in found], ["ok", "FAIL", "ok"])
 
     def test_a_run_that_kills_the_guest_is_repeated_in_the_next(self) -> None:
-        console = ["Kernel panic - not syncing"]
+        panic = ["Kernel panic - not syncing"]
         passed = ["run 0 test_a.test_x", "ok 1 test_x", "status 0 from 1.0 to 2.0"]
         broken = ["run 4 test_a.test_x", "# begun"]
-        outcomes = [vm.Outcome(lines, console, None) for lines in (passed + broken, broken)]
+        outcomes = [console.Outcome(lines, panic, None) for lines in (passed + broken, broken)]
         machine = vm.Machine(Path("k"), Path("guest/i"), "mutants")
         with mock.patch.object(vm, "run", side_effect=outcomes) as run:
             found = mutants._all_boots(machine, self.planned)

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from tidemark import guest, outside_tests, results, vm
+from tidemark import console, guest, outside_tests, results, vm
 from tidemark.outside import blktests, built, listed, ltp, power, record, stress, volatile, xfstests
 from tidemark.outside.suite import LIMITED, OURS, Findings, Missing, Wish
 from tidemark.report import Failure
@@ -236,7 +236,7 @@ class ListedTest(unittest.TestCase):
             mock.patch.object(vm, "console_lines", return_value=["BUG: x"]),
         ):
             outcome = listed._Trial._listen(trial, mock.Mock(), Path("log"), heard)
-        self.assertEqual(outcome, vm.Outcome(heard, ["BUG: x"], None))
+        self.assertEqual(outcome, console.Outcome(heard, ["BUG: x"], None))
 
     def runs(self, *explained: str) -> list[list[str]]:
         """The names of the tests in each run of the third column."""

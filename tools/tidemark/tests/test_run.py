@@ -3,7 +3,7 @@ import contextlib
 import io
 import unittest
 
-from tidemark import ktap, run, test, vm
+from tidemark import console, ktap, run, test
 from tidemark.report import Failure
 
 ROW = '{"seconds": %s, "writer_bytes_per_second": 28000000, "peak_dirty_bytes": %d}'
@@ -60,8 +60,8 @@ class SummaryTest(unittest.TestCase):
         self.assertEqual(test._suite([], "KUnit")[0].outcome, "FAIL")
 
     def test_a_complaint_on_the_console_is_a_failure(self) -> None:
-        quiet = vm.Outcome([], ["ok"], 0)
-        noisy = vm.Outcome([], ["BUG: KASAN: slab-out-of-bounds in f"], 0)
+        quiet = console.Outcome([], ["ok"], 0)
+        noisy = console.Outcome([], ["BUG: KASAN: slab-out-of-bounds in f"], 0)
         with contextlib.redirect_stderr(io.StringIO()):
             self.assertEqual(test._console_case("v1", quiet).outcome, "ok")
             self.assertEqual(test._console_case("v1", noisy).outcome, "FAIL")

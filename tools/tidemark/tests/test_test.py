@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from unittest import mock
 
-from tidemark import guest, ktap, overlay, test, vm
+from tidemark import console, guest, ktap, overlay, test, vm
 from tidemark.report import Failure
 
 
@@ -65,7 +65,7 @@ class ExpectedTest(unittest.TestCase):
 
     def cases(self, *results: str, expected: Sequence[str] = ("test_a", "test_b")) -> list[str]:
         machine = vm.Machine(Path("k"), Path("guest/i"), "test")
-        outcome = vm.Outcome(list(results), [], 0)
+        outcome = console.Outcome(list(results), [], 0)
         parsed = [ktap.Case("test_a test_x", "ok")]
         with (
             mock.patch.object(vm, "run", return_value=outcome),

@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from tidemark import kbuild, lock, packages, vm
+from tidemark import console, kbuild, lock, packages, vm
 from tidemark.report import Failure
 
 
@@ -20,7 +20,7 @@ class RunTest(unittest.TestCase):
         self.log = self.place / "console.log"
         self.heard: list[str] = []
 
-    def run_guest(self, script: str, timeout: float = 20, silence: float = 20) -> vm.Outcome:
+    def run_guest(self, script: str, timeout: float = 20, silence: float = 20) -> console.Outcome:
         qemu = self.place / "qemu"
         paths = f"log={self.log}\nresults={self.log.with_suffix('.results')}\n"
         qemu.write_text("#!/bin/sh\n" + paths + textwrap.dedent(script))
@@ -50,11 +50,21 @@ class RunTest(unittest.TestCase):
         self.assertEqual(outcome.results, ["ok 1 a"])
         self.assertIsNone(outcome.status)
 
-    def test_timeout_shows_the_end_of_the_console(self) -> None:
+    def test_timeout_shows_the_last_results_and_the_end_of_the_console(self) -> None:
+        script = 'echo "ok 1 a" > "$results"; echo "the last words" > "$log"; exec sleep 60'
         with self.assertRaises(Failure) as caught:
-            self.run_guest('echo "the last words" > "$log"; exec sleep 60', timeout=0.5)
+            self.run_guest(script, timeout=0.5)
         self.assertIn("did not finish within", caught.exception.message)
-        self.assertEqual(caught.exception.detail, ("the last words",))
+        shown = ("its results end with", "ok 1 a", "its console ends with", "the last words")
+        self.assertEqual(caught.exception.detail, shown)
+
+    def test_timeout_shows_the_first_report_too(self) -> None:
+        """Ten tasks that wait for each other fill the end: the first one may be the cause."""
+        hung = "INFO: task a:1 blocked for more than 120 seconds."
+        filler = f"for i in $(seq {vm.LAST_WORDS}); do echo $i; done"
+        with self.assertRaises(Failure) as caught:
+            self.run_guest(f'{{ echo "{hung}"; {filler}; }} > "$log"; exec sleep 60', timeout=0.5)
+        self.assertEqual(caught.exception.detail.count(hung), 1)
 
     def test_silence(self) -> None:
         words = 'for i in 1 2 3 4; do echo "ok $i" >> "$results"; sleep 0.5; done; exec sleep 60'
