@@ -6,10 +6,12 @@
 #include <fcntl.h>
 #include <linux/dm-ioctl.h>
 #include <linux/limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -20,6 +22,7 @@
 #include "memcg_test_util.h"
 
 #define NULLB	"/sys/kernel/config/nullb"
+#define BLOCK	"/sys/kernel/debug/block"
 
 /* Returns the exit code, 127 if there is no such program, or -1. */
 int run_quietly(const char *const argv[])
@@ -67,20 +70,73 @@ bool disk_possible(void)
 	return !access(NULLB, F_OK);
 }
 
-void disk_remove(const char *name)
+/* The requests that /dev/@name has completed, and those that it has not. */
+static bool read_requests(const char *name, long *completed, long *in_flight)
+{
+	char path[PATH_MAX], buf[BUFSIZ];
+	long reads, writes;
+
+	snprintf(path, sizeof(path), "/sys/block/%s/stat", name);
+	if (read_text(path, buf, sizeof(buf)) <= 0 ||
+	    sscanf(buf, "%ld %*d %*d %*d %ld %*d %*d %*d %ld", &reads, &writes,
+		   in_flight) != 3)
+		return false;
+	*completed = reads + writes;
+	return true;
+}
+
+/*
+ * null_blk may stop a disk for good. Its timer ends when the disk is idle; a
+ * request that comes at that moment takes the timer for active and does not
+ * start it, and those behind it stop the queue until the timer starts it again.
+ * A queue that waits for the next tick rightly is stopped again at once.
+ */
+static void restart_disk(const char *name)
+{
+	long completed, in_flight, last = -1;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), BLOCK "/%s", name);
+	for (;;) {
+		sleep_ms(1000);
+		if (!read_requests(name, &completed, &in_flight))
+			continue;
+		if (in_flight && completed == last) {
+			ksft_print_msg("%s has stopped with %ld requests\n",
+				       name, in_flight);
+			cg_write(path, "state", "start");
+		}
+		last = completed;
+	}
+}
+
+static pid_t start_restarter(const char *name)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	restart_disk(name);
+	_exit(KSFT_FAIL);
+}
+
+void disk_remove(struct slow_disk *disk)
 {
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), NULLB "/%s", name);
+	stop_task(disk->restarter);
+	disk->restarter = 0;
+	snprintf(path, sizeof(path), NULLB "/%s", disk->name);
 	cg_write(path, "power", "0");
 	rmdir(path);
 }
 
 /*
  * /dev/NAME. It allocates its memory as it is written. null_blk never passes a
- * request that is larger than all that it passes in 50 ms.
+ * request that is larger than all that it passes in a tick of 20 ms.
  */
-int disk_create(const char *name, const char *megabytes,
+int disk_create(struct slow_disk *disk, const char *megabytes,
 		const char *mb_per_second)
 {
 	const char *attributes[][2] = {
@@ -92,16 +148,17 @@ int disk_create(const char *name, const char *megabytes,
 	int i;
 
 	/* A run that was killed may have left the device behind. */
-	disk_remove(name);
-	snprintf(path, sizeof(path), NULLB "/%s", name);
+	disk_remove(disk);
+	snprintf(path, sizeof(path), NULLB "/%s", disk->name);
 	if (mkdir(path, 0755))
 		return -1;
 	for (i = 0; i < ARRAY_SIZE(attributes); i++)
 		if (cg_write(path, attributes[i][0], (char *)attributes[i][1])) {
-			disk_remove(name);
+			disk_remove(disk);
 			return -1;
 		}
-	return 0;
+	disk->restarter = start_restarter(disk->name);
+	return disk->restarter < 0 ? -1 : 0;
 }
 
 /* A request of the device mapper, and up to two targets for it. */
@@ -158,7 +215,7 @@ static void set_target(struct dm_target *target, const char *type,
 	snprintf(target->spec.target_type, sizeof(target->spec.target_type),
 		 "%s", type);
 	snprintf(target->parameters, sizeof(target->parameters), "/dev/%s %ld",
-		 fault->disk, start);
+		 fault->disk->name, start);
 }
 
 /* From now on, all requests behind the metadata fail with EIO, or none. */

@@ -4,14 +4,25 @@
 #define MEMCG_DIRTY_DISK_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 int run_quietly(const char *const argv[]);
 void unmount(const char *directory);
 
+/**
+ * struct slow_disk - a disk that null_blk makes
+ * @name: its name
+ * @restarter: 0, or the task that starts it when it has stopped
+ */
+struct slow_disk {
+	const char *name;
+	pid_t restarter;
+};
+
 bool disk_possible(void);
-int disk_create(const char *name, const char *megabytes,
+int disk_create(struct slow_disk *disk, const char *megabytes,
 		const char *mb_per_second);
-void disk_remove(const char *name);
+void disk_remove(struct slow_disk *disk);
 
 /**
  * struct fault_disk - a device mapper's device in front of a disk
@@ -23,7 +34,7 @@ void disk_remove(const char *name);
  */
 struct fault_disk {
 	const char *name;
-	const char *disk;
+	const struct slow_disk *disk;
 	char node[32];
 	long metadata;
 	long sectors;

@@ -50,10 +50,11 @@
 #define MB_PER_SECOND	"10"
 
 static char top[64];
+static struct slow_disk bad_disk = { .name = "nullb_fault" };
+static struct slow_disk good_disk = { .name = "nullb_good" };
 static struct fault_disk fault = { .name = "memcg_fault",
-				   .disk = "nullb_fault",
+				   .disk = &bad_disk,
 				   .metadata = METADATA_SECTORS };
-static const char good_disk[] = "nullb_good";
 static char bad[64], good[64];		/* where the two are mounted */
 static char nfs[64], nfsd[64];		/* the failing disk's client and server */
 
@@ -559,8 +560,8 @@ static void clean_up(void)
 	unmount(bad);
 	unmount(good);
 	fault_disk_remove(&fault);
-	disk_remove(fault.disk);
-	disk_remove(good_disk);
+	disk_remove(&bad_disk);
+	disk_remove(&good_disk);
 	rmdir(bad);
 	rmdir(good);
 	rmdir(top);
@@ -578,10 +579,10 @@ static void setup(const char *root)
 	snprintf(good, sizeof(good), "%.48s/good", top);
 	snprintf(nfs, sizeof(nfs), "%.48s/nfs", top);
 	snprintf(nfsd, sizeof(nfsd), "%.48s/nfsd", top);
-	snprintf(node, sizeof(node), "/dev/%s", good_disk);
+	snprintf(node, sizeof(node), "/dev/%s", good_disk.name);
 	fault.sectors = atol(DISK_MB) * 2048;
-	if (!disk_possible() || disk_create(good_disk, DISK_MB, MB_PER_SECOND) ||
-	    disk_create(fault.disk, DISK_MB, MB_PER_SECOND) || fault_disk_create(&fault) ||
+	if (!disk_possible() || disk_create(&good_disk, DISK_MB, MB_PER_SECOND) ||
+	    disk_create(&bad_disk, DISK_MB, MB_PER_SECOND) || fault_disk_create(&fault) ||
 	    make_and_mount(fault.node, bad) || make_and_mount(node, good)) {
 		clean_up();
 		ksft_exit_skip("no null_blk, device mapper or mkfs.ext4\n");

@@ -48,7 +48,7 @@
 /* A write fault dirties a whole folio, and is throttled only afterwards. */
 #define FOLIO_ALLOWANCE		MB(2L)
 
-#define NULLB_DEVICE		"nullb_dirty_limit"
+static struct slow_disk slow_disk = { .name = "nullb_dirty_limit" };
 
 /* Below it, all is mounted; set up by prepare() */
 static char top[PATH_MAX];
@@ -411,13 +411,14 @@ static int start_device(const struct filesystem *fs, const char *type,
 			const char *directory)
 {
 	const char *argv[ARRAY_SIZE(fs->mkfs) + 1] = { NULL };
-	const char *const device = "/dev/" NULLB_DEVICE;
+	char device[64];
 	int i, status;
 
 	if (!disk_possible())
 		return skip(fs, "no null_blk in configfs");
-	if (disk_create(NULLB_DEVICE, DEVICE_MB, MB_PER_SECOND))
+	if (disk_create(&slow_disk, DEVICE_MB, MB_PER_SECOND))
 		return fail(fs, "null_blk");
+	snprintf(device, sizeof(device), "/dev/%s", slow_disk.name);
 	for (i = 0; fs->mkfs[i]; i++)
 		argv[i] = fs->mkfs[i];
 	argv[i] = device;
@@ -439,7 +440,7 @@ static int start_local(const struct filesystem *fs)
 static void stop_local(void)
 {
 	unmount(mnt);
-	disk_remove(NULLB_DEVICE);
+	disk_remove(&slow_disk);
 }
 
 /* ext4, below a file system that needs another one */
@@ -452,7 +453,7 @@ static void stop_lower(void)
 {
 	unmount(mnt);
 	unmount(disk);
-	disk_remove(NULLB_DEVICE);
+	disk_remove(&slow_disk);
 }
 
 static int start_overlay(const struct filesystem *fs)
