@@ -171,6 +171,20 @@ static bool writes_idle(const char *idle, const char *other)
 	return false;
 }
 
+/* Returns whether most of what @cgroup writes is dirty afterwards. */
+static bool stays_dirty(const char *cgroup, struct writes *writes)
+{
+	long dirty;
+
+	if (cg_run(cgroup, do_writes, writes))
+		return false;
+	dirty = cg_dirty(cgroup);
+	if (dirty >= MB(10))
+		return true;
+	ksft_print_msg("%ld of %ld bytes are dirty\n", dirty, writes->bytes);
+	return false;
+}
+
 /*
  * Above the parent's background limit, flushers also write the pages of an idle
  * child, but not those of an unrelated cgroup.
@@ -188,12 +202,15 @@ static int aimed_writeback(const char *root)
 	struct writes other_writes = { .file = second, .bytes = MB(12) };
 	struct writes busy_writes = { .file = third };
 
-	/* All dirty pages together stay below the system's background limit. */
+	/*
+	 * All dirty pages together stay below the system's background limit,
+	 * once those of earlier cases are written.
+	 */
+	sync();
 	if (!other || !idle || !busy || cg_write(parent, LIMIT_FILE, "48M") ||
 	    cg_write(parent, BACKGROUND_FILE, "16M"))
 		return KSFT_FAIL;
-	if (cg_run(other, do_writes, &other_writes) ||
-	    cg_run(idle, do_writes, &idle_writes) || cg_dirty(idle) < MB(10))
+	if (!stays_dirty(other, &other_writes) || !stays_dirty(idle, &idle_writes))
 		return KSFT_FAIL;
 	pid = cg_run_nowait(busy, do_writes, &busy_writes);
 	return passed(writes_idle(idle, other));
