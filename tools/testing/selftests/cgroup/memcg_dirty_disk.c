@@ -90,6 +90,7 @@ static bool read_requests(const char *name, long *completed, long *in_flight)
  * request that comes at that moment takes the timer for active and does not
  * start it, and those behind it stop the queue until the timer starts it again.
  * A queue that waits for the next tick rightly is stopped again at once.
+ * Without CONFIG_BLK_DEBUG_FS, this task only says that the disk has stopped.
  */
 static void restart_disk(const char *name)
 {
