@@ -268,11 +268,15 @@ static void memcg_dirty_raise(unsigned long *peak, unsigned long nr_pages)
  * @memcg: the memory cgroup
  * @total: its first value, in pages
  *
+ * A CPU that has added to the counts, but has not recorded a peak yet, finds
+ * @total and records none: so this does.
+ *
  * Return: the peak since the last call, in pages.
  */
 unsigned long memcg_dirty_restart_peak(struct mem_cgroup *memcg,
 				       unsigned long total)
 {
+	memcg_dirty_raise(&memcg->dirty.peak, total);
 	return xchg(&memcg->dirty.local_peak, total);
 }
 
@@ -334,8 +338,8 @@ static unsigned int memcg_dirty_nr_writers(const struct memcg_dirty *dirty)
 
 /*
  * The most pages that have been let pass and are not dirty yet, out of
- * @nr_passed. Each writer has at most one folio in flight, of @largest pages. A
- * part of such a folio is that of one which was let pass long ago, and landed.
+ * @nr_passed. Each writer has at most one folio in flight, of @largest pages, so a
+ * remainder that is smaller than a folio belongs to one that is dirty by now.
  * Writers share bits: if half of the bits are set, there may be a few times as
  * many writers.
  */

@@ -214,8 +214,6 @@ static int memcg_dirty_stat_show(struct seq_file *m, void *v)
 
 #define MEMCG_DIRTY_PEAK_UNSET	ULONG_MAX
 
-static DEFINE_SPINLOCK(memcg_dirty_peak_lock);
-
 static int memcg_dirty_peak_open(struct kernfs_open_file *of)
 {
 	of_peak(of)->value = MEMCG_DIRTY_PEAK_UNSET;
@@ -227,12 +225,15 @@ static int memcg_dirty_peak_open(struct kernfs_open_file *of)
 
 static void memcg_dirty_peak_release(struct kernfs_open_file *of)
 {
+	struct mem_cgroup *memcg = mem_cgroup_from_css(of_css(of));
 	struct cgroup_of_peak *peak = of_peak(of);
 
-	spin_lock(&memcg_dirty_peak_lock);
-	if (peak->value != MEMCG_DIRTY_PEAK_UNSET)
-		list_del(&peak->list);
-	spin_unlock(&memcg_dirty_peak_lock);
+	/* No other file sets the first value. */
+	if (READ_ONCE(peak->value) == MEMCG_DIRTY_PEAK_UNSET)
+		return;
+	spin_lock(&memcg->peaks_lock);
+	list_del(&peak->list);
+	spin_unlock(&memcg->peaks_lock);
 }
 
 static int memcg_dirty_peak_show(struct seq_file *m, void *v)
@@ -259,14 +260,15 @@ static ssize_t memcg_dirty_peak_write(struct kernfs_open_file *of, char *buf,
 	unsigned long total = memcg_dirty_total(memcg);
 	unsigned long last;
 
-	spin_lock(&memcg_dirty_peak_lock);
+	/* A user may reset any number of open files: the lock is the cgroup's own. */
+	spin_lock(&memcg->peaks_lock);
 	last = memcg_dirty_restart_peak(memcg, total);
 	list_for_each_entry(peak, &memcg->dirty.peaks, list)
 		WRITE_ONCE(peak->value, max(peak->value, last));
 	if (own->value == MEMCG_DIRTY_PEAK_UNSET)
 		list_add(&own->list, &memcg->dirty.peaks);
 	WRITE_ONCE(own->value, total);
-	spin_unlock(&memcg_dirty_peak_lock);
+	spin_unlock(&memcg->peaks_lock);
 	return nbytes;
 }
 

@@ -622,8 +622,9 @@ void memcg_dirty_online(struct mem_cgroup *memcg)
 	if (!pos)
 		return;
 	memcg_dirty_adapt_one(memcg);
+	/* @memcg itself is not counted yet. */
 	for (; memcg_dirty_is_limited(pos); pos = parent_mem_cgroup(pos))
-		if (memcg_dirty_nr_cgroups(pos) > READ_ONCE(pos->dirty.spread))
+		if (memcg_dirty_nr_cgroups(pos) >= READ_ONCE(pos->dirty.spread))
 			memcg_dirty_adapt_later();
 }
 

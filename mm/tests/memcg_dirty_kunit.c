@@ -175,6 +175,22 @@ static void memcg_dirty_test_near(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dirty->peak, 1500UL);
 }
 
+/* A peak is restarted between the addition of a page and its note. */
+static void memcg_dirty_test_peak(struct kunit *test)
+{
+	struct mem_cgroup *memcg = memcg_dirty_test_memcg(test);
+	struct memcg_dirty *dirty = &memcg->dirty;
+
+	memcg_dirty_note(memcg, 60);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_restart_peak(memcg, 80), 60UL);
+	memcg_dirty_note(memcg, 80);
+	KUNIT_EXPECT_EQ(test, dirty->peak, 80UL);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_restart_peak(memcg, 10), 80UL);
+	memcg_dirty_note(memcg, 20);
+	KUNIT_EXPECT_EQ(test, dirty->local_peak, 20UL);
+	KUNIT_EXPECT_EQ(test, dirty->peak, 80UL);
+}
+
 /* A total that seems noted changes nothing when it is noted. */
 static int memcg_dirty_test_count_noted(struct kunit *test,
 					struct mem_cgroup *memcg)
@@ -276,6 +292,7 @@ static struct kunit_case memcg_dirty_cases[] = {
 	KUNIT_CASE(memcg_dirty_test_mark),
 	KUNIT_CASE(memcg_dirty_test_levels),
 	KUNIT_CASE(memcg_dirty_test_near),
+	KUNIT_CASE(memcg_dirty_test_peak),
 	KUNIT_CASE(memcg_dirty_test_noted),
 	KUNIT_CASE(memcg_dirty_test_pass),
 	KUNIT_CASE(memcg_dirty_test_usual),
