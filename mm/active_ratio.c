@@ -226,7 +226,7 @@ static unsigned long active_ratio_above_own(unsigned long active,
 }
 
 /**
- * active_ratio_held_of - the pages that a ratio keeps active above the own share
+ * active_ratio_held_of - pages that a ratio keeps active above the kernel's own share
  * @active: active file pages of a cgroup
  * @inactive: inactive ones
  * @limit: the number that reclaim leaves active
@@ -248,8 +248,8 @@ static unsigned long active_ratio_held_of(unsigned long active,
  * @inactive: inactive ones
  * @held: the sum of active_ratio_held_of() over its cgroups
  *
- * The pages above the own share of each cgroup are together no fewer than those
- * above the own share of the subtree. So if ratios hold fewer than these, other
+ * The pages above the kernel's own share of each cgroup are together no fewer
+ * than those above its share of the subtree. So if ratios hold fewer than these, other
  * pages are active as well, and the kernel's own rule decides.
  *
  * Return: @held, or 0 if inactive pages are low even without the ratios.
@@ -317,7 +317,10 @@ static unsigned long active_ratio_scan_inactive(unsigned long scan,
 {
 	unsigned long own = file - active_ratio_own_share(file);
 
-	return file ? max(inactive, mult_frac(scan, own, file)) : inactive;
+	if (!file)
+		return inactive;
+	return max_t(unsigned long, inactive,
+		     mul_u64_u64_div_u64(scan, own, file));
 }
 
 /**
@@ -721,30 +724,49 @@ static void active_ratio_sum_up(struct lruvec *target,
 	} while (memcg);
 }
 
-/* If another reclaimer has begun since @began, its sums are newer, and stay. */
-static void active_ratio_renew_sizes(struct lruvec *target, unsigned long began)
+static void active_ratio_renew_sizes(struct lruvec *target)
 {
 	struct active_ratio_sum sum = {};
 
 	active_ratio_sum_up(target, active_ratio_add_sizes, &sum);
-	if (READ_ONCE(target->active_ratio.at) != began)
-		return;
 	WRITE_ONCE(target->active_ratio.active, sum.active);
 	WRITE_ONCE(target->active_ratio.inactive, sum.inactive);
 }
 
-/* As above. Its three sums are from the same moment, or they would not agree. */
-static void active_ratio_renew_held(struct lruvec *target, unsigned long began)
+/* Its three sums are from the same moment, or they would not agree. */
+static void active_ratio_renew_held(struct lruvec *target)
 {
 	struct active_ratio_sum sum = {};
-	unsigned long held;
 
 	/* For the classic LRU. An old number must not outlast the other one. */
 	if (!lru_gen_enabled())
 		active_ratio_sum_up(target, active_ratio_add_held, &sum);
-	held = active_ratio_held_by_all(sum.active, sum.inactive, sum.held);
-	if (READ_ONCE(target->active_ratio.at) == began)
-		WRITE_ONCE(target->active_ratio.held, held);
+	WRITE_ONCE(target->active_ratio.held,
+		   active_ratio_held_by_all(sum.active, sum.inactive, sum.held));
+}
+
+/*
+ * When the sums of a subtree were renewed, in jiffies, without the lowest bit; or
+ * that bit while a reclaimer renews them. There is one at a time: where cgroups are
+ * so many that a walk takes longer than a period, reclaimers would pile up.
+ */
+#define ACTIVE_RATIO_RENEWING	1UL
+
+static bool active_ratio_begin_renewal(struct lruvec *target)
+{
+	unsigned long then = READ_ONCE(target->active_ratio.at), now = jiffies;
+
+	return !(then & ACTIVE_RATIO_RENEWING) &&
+	       !time_in_range(now, then, then + ACTIVE_RATIO_PERIOD) &&
+	       cmpxchg(&target->active_ratio.at, then,
+		       then | ACTIVE_RATIO_RENEWING) == then;
+}
+
+static void active_ratio_end_renewal(struct lruvec *target)
+{
+	/* The next reclaimer's sums are to come after these. */
+	smp_store_release(&target->active_ratio.at,
+			  jiffies & ~ACTIVE_RATIO_RENEWING);
 }
 
 /**
@@ -759,14 +781,12 @@ static void active_ratio_renew_held(struct lruvec *target, unsigned long began)
  */
 void __active_ratio_prepare(struct lruvec *target)
 {
-	unsigned long then = READ_ONCE(target->active_ratio.at), now = jiffies;
-
-	if (time_in_range(now, then, then + ACTIVE_RATIO_PERIOD) ||
-	    cmpxchg(&target->active_ratio.at, then, now) != then)
+	if (!active_ratio_begin_renewal(target))
 		return;
 	if (!active_ratio_is_node(target))
-		active_ratio_renew_sizes(target, now);
-	active_ratio_renew_held(target, now);
+		active_ratio_renew_sizes(target);
+	active_ratio_renew_held(target);
+	active_ratio_end_renewal(target);
 }
 
 /**

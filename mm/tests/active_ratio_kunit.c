@@ -350,6 +350,25 @@ static void active_ratio_test_parse(struct kunit *test)
 
 #endif /* CONFIG_MEMCG */
 
+/* One reclaimer renews the sums of a subtree, and not before the period is over. */
+static void active_ratio_test_renewal(struct kunit *test)
+{
+	struct lruvec *target = kunit_kzalloc(test, sizeof(*target), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, target);
+	target->active_ratio.at = (jiffies - 2 * ACTIVE_RATIO_PERIOD) &
+				  ~ACTIVE_RATIO_RENEWING;
+	KUNIT_EXPECT_TRUE(test, active_ratio_begin_renewal(target));
+	KUNIT_EXPECT_FALSE(test, active_ratio_begin_renewal(target));
+	/* However long it takes. */
+	target->active_ratio.at -= 2 * HZ;
+	KUNIT_EXPECT_FALSE(test, active_ratio_begin_renewal(target));
+	active_ratio_end_renewal(target);
+	KUNIT_EXPECT_FALSE(test, active_ratio_begin_renewal(target));
+	target->active_ratio.at -= 2 * HZ;
+	KUNIT_EXPECT_TRUE(test, active_ratio_begin_renewal(target));
+}
+
 static struct kunit_case active_ratio_cases[] = {
 	KUNIT_CASE(active_ratio_test_share),
 	KUNIT_CASE(active_ratio_test_share_grows),
@@ -363,6 +382,7 @@ static struct kunit_case active_ratio_cases[] = {
 	KUNIT_CASE(active_ratio_test_to_give_up),
 	KUNIT_CASE(active_ratio_test_order),
 	KUNIT_CASE(active_ratio_test_distance),
+	KUNIT_CASE(active_ratio_test_renewal),
 #ifdef CONFIG_LRU_GEN
 	KUNIT_CASE(active_ratio_test_zones),
 #endif
