@@ -67,7 +67,7 @@
 #define MEMCG_MAX_TIMEOUT_WRITE	HZ
 /* The same for all other charges without __GFP_FS, and for kernel memory. */
 #define MEMCG_MAX_TIMEOUT_SHORT	DIV_ROUND_UP(HZ, 10)
-/* After how many of them a task counts again the pages that it can wait for. */
+/* How often, in jiffies, a sleeping task counts again the pages it can wait for. */
 #define MEMCG_MAX_SLICE		DIV_ROUND_UP(HZ, 10)
 /* How many pages a charge waits for, if it does not need more. */
 #define MEMCG_MAX_BATCH		SWAP_CLUSTER_MAX
@@ -107,7 +107,9 @@ struct memcg_max_waiter {
  *   charged under locks of the whole machine too. A buffered write holds locks of
  *   its inode and folios, and waits for 1 s;
  * - a task that charges on behalf of another cgroup does not sleep: mkdir charges
- *   the parent of the new cgroup, with cgroup_mutex held;
+ *   the parent of the new cgroup, with cgroup_mutex held. A task outside the
+ *   cgroup that accesses the memory of a process in it, as ps does, charges that
+ *   process with its mmap_lock held, and waits for 100 ms;
  * - a task in a transaction, or in a scope of memalloc_nofs_save() or
  *   memalloc_noio_save(), or with PR_SET_IO_FLUSHER, as a server of FUSE should
  *   have it, does not sleep, and neither does a kernel thread;
@@ -137,16 +139,19 @@ static bool memcg_max_is_write(gfp_t gfp_mask)
 	return gfp_mask & __GFP_WRITE;
 }
 
-/* How long a charge that has slept for @slept may sleep, in jiffies. */
-static long memcg_max_timeout(gfp_t gfp_mask, long slept)
+/*
+ * How long a charge that has slept for @slept may sleep, in jiffies; by a task that
+ * is @outside the cgroup or in it.
+ */
+static long memcg_max_timeout(gfp_t gfp_mask, long slept, bool outside)
 {
 	long timeout = MEMCG_MAX_TIMEOUT_SHORT;
 
 	if (!(gfp_mask & __GFP_DIRECT_RECLAIM) || !(gfp_mask & __GFP_IO))
 		return 0;
-	if ((gfp_mask & (__GFP_FS | __GFP_ACCOUNT)) == __GFP_FS)
+	if (!outside && (gfp_mask & (__GFP_FS | __GFP_ACCOUNT)) == __GFP_FS)
 		timeout = MEMCG_MAX_TIMEOUT;
-	else if (memcg_max_is_write(gfp_mask))
+	else if (!outside && memcg_max_is_write(gfp_mask))
 		timeout = MEMCG_MAX_TIMEOUT_WRITE;
 	return max(timeout - slept, 0L);
 }
@@ -385,7 +390,8 @@ static long memcg_max_sleep(struct mem_cgroup *level, unsigned int nr_pages,
 void memcg_max_wait(struct mem_cgroup *level, gfp_t gfp_mask,
 		    unsigned int nr_pages, long *slept)
 {
-	long timeout = memcg_max_timeout(gfp_mask, *slept);
+	bool outside = memcg_wait_is_outside(current, level);
+	long timeout = memcg_max_timeout(gfp_mask, *slept, outside);
 	unsigned long pflags;
 
 	if (!timeout || !memcg_max_may_wait(nr_pages))

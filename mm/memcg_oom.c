@@ -141,7 +141,7 @@ static int memcg_oom_wake_function(wait_queue_entry_t *wait, unsigned int mode,
 	return memcg_wait_wake_function(wait, mode, sync, event);
 }
 
-/* It ends: without the mark, no other task begins to sleep. */
+/* The loop ends: without the mark, no other task begins to sleep. */
 static void memcg_oom_wake(struct mem_cgroup *level)
 {
 	wait_queue_head_t *queue = memcg_wait_queue(&level->memory.max);
@@ -225,7 +225,7 @@ static bool memcg_oom_was_chosen(const struct mm_struct *mm, bool queued)
 
 /**
  * memcg_oom_mm_freed - note that an mm, which may be a victim's, has no memory left
- * @mm: it; the current task was its last user
+ * @mm: the mm; the current task was its last user
  * @reaped: the OOM reaper has freed its memory before, and has noted it
  * @queued: a task of it was queued for the OOM reaper
  *
@@ -238,16 +238,18 @@ void memcg_oom_mm_freed(const struct mm_struct *mm, bool reaped, bool queued)
 }
 
 /*
- * A task that others may depend on sleeps for a tick only. A writer to memory.max,
- * which charges nothing, looks soon if the cgroup is being removed: cgroup_rmdir()
- * waits for it, and nothing wakes it.
+ * A task that others may depend on sleeps for a tick only, as does one outside the
+ * cgroup, which may hold the mmap_lock of a process in it. A writer to memory.max,
+ * which charges nothing, checks every 20 ms if the cgroup is being removed:
+ * cgroup_rmdir() waits for it, and nothing wakes it.
  */
 static long memcg_oom_timeout(struct mem_cgroup *level, unsigned int nr_pages)
 {
 	long left = READ_ONCE(memcg_oom_mark(level)->until) - jiffies;
 	long most = nr_pages ? MEMCG_OOM_TIMEOUT : MEMCG_OOM_TIMEOUT_WRITE;
 
-	if (memcg_wait_is_needed(current))
+	if (memcg_wait_is_needed(current) ||
+	    (nr_pages && memcg_wait_is_outside(current, level)))
 		return 1;
 	return clamp(left, 1L, most);
 }

@@ -157,6 +157,26 @@ static bool memcg_wait_charges_other(struct task_struct *task)
 }
 
 /**
+ * memcg_wait_is_outside - check if a task charges the memory of others
+ * @task: the task
+ * @level: the cgroup that lacks room
+ *
+ * Access to the memory of another process, by ptrace or /proc/PID/cmdline, charges
+ * that process's cgroup, with its mmap_lock held.
+ *
+ * Return: true if @task is in no cgroup below @level.
+ */
+bool memcg_wait_is_outside(struct task_struct *task, struct mem_cgroup *level)
+{
+	bool outside;
+
+	rcu_read_lock();
+	outside = !mem_cgroup_is_descendant(mem_cgroup_from_task(task), level);
+	rcu_read_unlock();
+	return outside;
+}
+
+/**
  * memcg_wait_is_needed - check if others may depend on a task
  * @task: the current task
  *

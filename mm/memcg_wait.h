@@ -24,7 +24,7 @@ struct memcg_waiter {
 };
 
 /**
- * struct memcg_wait_event - what a queue is woken for
+ * struct memcg_wait_event - the reason for which a queue is woken
  * @written: the cgroup of which pages have been written, or
  * @freed: the cgroup of which a victim of the OOM killer has no memory left; if
  *	both are %NULL, pages have been uncharged, or a limit has been raised
@@ -50,6 +50,7 @@ void memcg_wait_init(struct memcg_waiter *waiter, wait_queue_func_t func,
 wait_queue_head_t *memcg_wait_queue(const unsigned long *limit);
 bool memcg_wait_is_over(const struct memcg_waiter *waiter);
 bool memcg_wait_is_needed(struct task_struct *task);
+bool memcg_wait_is_outside(struct task_struct *task, struct mem_cgroup *level);
 int memcg_wait_pass(struct memcg_wait_event *event);
 int memcg_wait_wake_function(wait_queue_entry_t *wait, unsigned int mode,
 			     int sync, void *event);

@@ -11,20 +11,24 @@ static void memcg_max_test_timeout(struct kunit *test)
 {
 	const long full = MEMCG_MAX_TIMEOUT;
 
-	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL, 0), full);
-	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL, full - 1), 1);
-	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL, full), 0);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL, 0, false), full);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL, full - 1, false), 1);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL, full, false), 0);
 	/* A sleep may take longer than was asked for. */
-	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL, full + 5), 0);
-	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS, 0),
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL, full + 5, false), 0);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS, 0, false),
 			MEMCG_MAX_TIMEOUT_SHORT);
-	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS,
-						MEMCG_MAX_TIMEOUT_SHORT), 0);
-	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL_ACCOUNT, 0),
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS, MEMCG_MAX_TIMEOUT_SHORT,
+						false), 0);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL_ACCOUNT, 0, false),
 			MEMCG_MAX_TIMEOUT_SHORT);
-	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOIO, 0), 0);
-	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOWAIT, 0), 0);
-	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_ATOMIC, 0), 0);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOIO, 0, false), 0);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOWAIT, 0, false), 0);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_ATOMIC, 0, false), 0);
+	/* It may hold the mmap_lock of a process in the cgroup. */
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL, 0, true),
+			MEMCG_MAX_TIMEOUT_SHORT);
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOIO, 0, true), 0);
 }
 
 /* A buffered write waits for longer than other charges without __GFP_FS. */
@@ -32,20 +36,20 @@ static void memcg_max_test_write(struct kunit *test)
 {
 	const gfp_t head = GFP_NOFS | __GFP_ACCOUNT | __GFP_NOFAIL;
 
-	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS | __GFP_WRITE, 0),
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS | __GFP_WRITE, 0, false),
 			MEMCG_MAX_TIMEOUT_WRITE);
-	KUNIT_EXPECT_EQ(test, memcg_max_timeout(head, 0),
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(head, 0, false),
 			MEMCG_MAX_TIMEOUT_WRITE);
 	/* Metadata that must not fail, and its page cache. */
-	KUNIT_EXPECT_EQ(test, memcg_max_timeout(head | __GFP_MOVABLE, 0),
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(head | __GFP_MOVABLE, 0, false),
 			MEMCG_MAX_TIMEOUT_SHORT);
-	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS | __GFP_NOFAIL, 0),
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS | __GFP_NOFAIL, 0, false),
 			MEMCG_MAX_TIMEOUT_SHORT);
-	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS | __GFP_ACCOUNT, 0),
+	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_NOFS | __GFP_ACCOUNT, 0, false),
 			MEMCG_MAX_TIMEOUT_SHORT);
 	/* Of a socket, which is locked. */
 	KUNIT_EXPECT_EQ(test, memcg_max_timeout(GFP_KERNEL_ACCOUNT |
-						__GFP_NOFAIL, 0),
+						__GFP_NOFAIL, 0, false),
 			MEMCG_MAX_TIMEOUT_SHORT);
 }
 

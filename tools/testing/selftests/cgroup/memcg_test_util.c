@@ -22,12 +22,23 @@
 #include "cgroup_util.h"
 #include "memcg_test_util.h"
 
+static long clock_us(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1000000L + now.tv_nsec / 1000;
+}
+
 long now_ms(void)
 {
-	struct timespec ts;
+	return clock_us(CLOCK_MONOTONIC) / 1000;
+}
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+/* A clock that stops while the caller runs, however slow the machine is. */
+long idle_us(void)
+{
+	return clock_us(CLOCK_MONOTONIC) - clock_us(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void sleep_ms(int ms)

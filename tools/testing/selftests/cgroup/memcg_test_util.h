@@ -75,6 +75,7 @@ void free_setting(struct setting *setting);
 int write_file(const char *path, const char *text);
 
 long now_ms(void);
+long idle_us(void);
 void sleep_ms(int ms);
 void sort_long(long *values, int nr);
 void *share_memory(size_t size);

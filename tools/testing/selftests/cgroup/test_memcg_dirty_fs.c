@@ -260,20 +260,6 @@ static int write_io_uring(const char *cgroup, void *arg)
 	return KSFT_PASS;
 }
 
-static long clock_us(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * 1000000L + now.tv_nsec / 1000;
-}
-
-/* A clock that stops while the caller runs, however slow the machine is. */
-static long idle_us(void)
-{
-	return clock_us(CLOCK_MONOTONIC) - clock_us(CLOCK_THREAD_CPUTIME_ID);
-}
-
 /*
  * A writer with RWF_NOWAIT gets EAGAIN in place of a pause, or for reasons of
  * the file system. It then writes that chunk without the flag, and waits there.

@@ -30,6 +30,7 @@
 /* A disk that writes hardly anything, and the longest time until a kill. */
 #define STUCK_BPS	4096
 #define KILL_MS		20000
+#define OUTSIDE_MS	1500	/* for a task outside; others wait for 2 s */
 #define DIRTY_BYTES	MB(4L)
 /* More than twice what may be dirty: see fill_cache(). */
 #define CACHE_FILE	"test_memcg_max_wait.cache"
@@ -258,6 +259,62 @@ static int test_stuck(const char *root)
 	return passed(good);
 }
 
+static int map_and_dirty(const char *cgroup, void *arg)
+{
+	*(char **)arg = map_memory(HOG_BYTES);
+	return dirty_pages(cgroup, NULL);
+}
+
+/*
+ * Writes to the memory of a task, until that task is killed or all is written.
+ * Returns the bytes written; @worst_ms is the longest time that a write slept.
+ */
+static long write_memory(pid_t pid, char *to, long *worst_ms)
+{
+	int fd __free(fd) = -1;
+	static char buf[CHUNK];
+	long at = 0, start, written = CHUNK;
+	char name[64];
+
+	snprintf(name, sizeof(name), "/proc/%d/mem", pid);
+	fd = open(name, O_WRONLY);
+	while (at < HOG_BYTES && written == CHUNK) {
+		start = idle_us();
+		written = pwrite(fd, buf, CHUNK, (long)to + at);
+		if (idle_us() - start > *worst_ms * 1000)
+			*worst_ms = (idle_us() - start) / 1000;
+		if (written > 0)
+			at += written;
+	}
+	return at;
+}
+
+/*
+ * A debugger, or ps, holds the mmap_lock of the task at whose memory it looks. The
+ * memory is charged to that task's cgroup, whose disk writes nothing: the debugger
+ * waits less long for it than the task itself would.
+ */
+static int test_outside(const char *root)
+{
+	char *cgroup __free(cgroup) = create_slow(root, MAX, DISK_MB);
+	char **map = share_memory(sizeof(*map));
+	long written = 0, worst = 0;
+	pid_t pid = -1;
+
+	if (cgroup && !limit_disk(cgroup, STUCK_BPS))
+		pid = cg_run_nowait(cgroup, map_and_dirty, map);
+	if (pid >= 0) {
+		sleep_ms(2000);
+		written = write_memory(pid, *map, &worst);
+		ksft_print_msg("%ld bytes, longest sleep %ld ms, %ld OOM kills\n",
+			       written, worst, oom_kills(cgroup));
+	}
+	slow_down(cgroup, 1000);
+	stop_task(pid);
+	remove_files();
+	return passed(written && written < HOG_BYTES && worst <= OUTSIDE_MS);
+}
+
 static int test_writer_other_lru(const char *root)
 {
 	return on_other_lru(root, test_writer);
@@ -281,6 +338,7 @@ static const struct memcg_test tests[] = {
 	T(test_foreign),
 	T(test_foreign_other_lru),
 	T(test_stuck),
+	T(test_outside),
 };
 
 /*
