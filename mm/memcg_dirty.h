@@ -56,7 +56,10 @@ extern struct list_head offline_cgwbs;
 /* A level's counts may be wrong by one part in this many of its limit, at most. */
 #define MEMCG_DIRTY_PRECISION	64UL
 
-/* Counts for a limit below this are exact. In pages. */
+/*
+ * Counts for a limit below twice this are exact: batches are chosen for half of the
+ * limit. In pages.
+ */
 #define MEMCG_DIRTY_EXACT	(SZ_256M / PAGE_SIZE)
 
 /* The largest batch, in pages: the one of upstream's statistics. */
@@ -76,6 +79,7 @@ struct memcg_dirty_mark {
 /*
  * Fields of struct memcg_dirty that several files decide by: one file writes
  * each, and the others read it by these functions, or by those of that file.
+ * Claims, pauses and peaks are read as they are where they are divided or shown.
  */
 
 /* Does @memcg or an ancestor have a limit or a floor? */

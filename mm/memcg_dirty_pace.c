@@ -92,8 +92,8 @@ static long memcg_dirty_pace_sleep(unsigned long nr_pages,
  * @bound: from memcg_dirty_pace_bound(), in pages
  * @least: pages that the filesystem wants to write at once
  *
- * Most filesystems want enough for a disk with heads, and get less. One that
- * wants more fills zones.
+ * Most filesystems ask for 4 MiB, to save seeks, and get less. One that asks for
+ * more writes whole zones, and gets all of it.
  *
  * Return: in pages.
  */

@@ -14,10 +14,10 @@
  *			flushers run	pauses	point
  *					begin
  *
- * A light cgroup is not paused unless the limit is exceeded by more than a
- * 64th. Each ancestor below the limit that is not light halves this 64th: many
- * light cgroups may fill it, and must not take room from those of a light
- * tenant.
+ * A cgroup that uses at most a quarter of an equal share is light. It is not
+ * paused unless the limit is exceeded by more than a 64th. Each ancestor below
+ * the limit that is not light halves this 64th: many light cgroups may fill it,
+ * and must not take room from those of a light tenant.
  *
  * With many tasks, or with large folios, tasks may add more pages between two
  * checks than a small limit has room for. So near the limit they check after a

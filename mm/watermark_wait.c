@@ -176,7 +176,7 @@ struct watermark_request {
  * @request: the needs of its allocation
  * @queue: of the node that the allocation prefers
  * @zone: the zone that serves it; set once, under the queue's lock
- * @reclaims: it is to reclaim, since no other task does; set likewise
+ * @reclaims: it is to reclaim, because no other task does; set likewise
  * @nodes: the nodes that the allocation may use. The waiter's cpuset is not
  *	for others to evaluate, nor is its zonelist.
  */
@@ -234,7 +234,7 @@ static bool watermark_isolated(const struct zone *zone)
  * watermark_free_pages - count the free pages of a zone
  * @zone: the zone
  *
- * Exact, other than NR_FREE_PAGES. Isolated pages are on the lists, but not
+ * Exact, unlike NR_FREE_PAGES. Isolated pages are on the lists, but not
  * free: while there are any, the counter has to do.
  *
  * Context: under zone->lock.
@@ -524,8 +524,8 @@ static void watermark_leave(struct watermark_waiter *waiter)
 }
 
 /*
- * Ends a promise: @takes the pages, or leaves them, and a duty, to the next
- * waiter. A woken task that was killed leaves them. A task that lowers a
+ * Ends a promise: @takes the pages, or leaves them, or the task of reclaiming, to
+ * the next waiter. A woken task that was killed leaves them. A task that lowers a
  * watermark or its boost offers the zone as well.
  */
 static void watermark_release(struct watermark_waiter *waiter, bool takes)
