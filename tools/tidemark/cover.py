@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The cover letter: in the mail from git, a page of ours, the figures of `make run`, the base."""
+"""Fills git's cover letter with a cover page of ours, the figures of `make run` and the base."""
 
 import re
 from pathlib import Path

@@ -37,7 +37,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Posting:
+class OldSeries:
     """The source of the old series' figures, and these figures by row."""
 
     source: str
@@ -103,7 +103,7 @@ class Benchmark:
     commands: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
-    posting: Posting | None = None
+    old_series: OldSeries | None = None
     plotted: tuple[str, ...] = ()
     by_scene: bool = False
     by_name_only: bool = False

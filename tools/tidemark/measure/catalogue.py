@@ -2,18 +2,7 @@
 """All benchmarks, in the order in which they run."""
 
 from ..report import Failure
-from . import (
-    controller,
-    dirty,
-    disks,
-    isolation,
-    life,
-    tenant,
-    thresholds,
-    throttle,
-    waits,
-    workingset,
-)
+from . import controller, dirty, disks, isolation, life, memcg, thresholds, throttle, workingset
 from .benchmark import Benchmark
 
 BENCHMARKS = (
@@ -21,12 +10,11 @@ BENCHMARKS = (
     *life.BENCHMARKS,
     *isolation.BENCHMARKS,
     *thresholds.BENCHMARKS,
-    *waits.BENCHMARKS,
+    *memcg.BENCHMARKS,
     *workingset.BENCHMARKS,
     *disks.BENCHMARKS,
     *controller.BENCHMARKS,
     *throttle.BENCHMARKS,
-    *tenant.BENCHMARKS,
 )
 
 

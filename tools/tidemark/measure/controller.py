@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The cost of the memory controller itself (Balbir Singh's series, 2007)."""
 
-from .benchmark import MEMORY_DISK, Benchmark, Posting, Setting
+from .benchmark import MEMORY_DISK, Benchmark, OldSeries, Setting
 
 OLD = {
     "fork": ("128", "129", "139"),
@@ -35,7 +35,7 @@ CONTROLLER = Benchmark(
         ".*: (fork|exec|sh|context switch|file (create|delete), 10 KB|page fault|compile|"
         "most .*|charged after .*|OOM kills)"
     ),
-    posting=Posting(
+    old_series=OldSeries(
         "Memory controller test results (v6), 2007-08-19, lmbench, microseconds",
         {
             f"{setting.name}: {row}": values[number]

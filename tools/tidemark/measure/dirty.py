@@ -9,7 +9,7 @@ from .benchmark import (
     MEMORY_DISK,
     PATCHED,
     Benchmark,
-    Posting,
+    OldSeries,
     Reading,
     Setting,
     Variant,
@@ -20,7 +20,7 @@ LIMITED = "limited"
 # CPUs hold back 64 pages under the one, and none under the other.
 LARGE, SMALL = "512M", "64M"
 
-FAULTS_POSTING = Posting(
+FAULTS_OLD = OldSeries(
     "[PATCH v5 0/9] memcg: per cgroup dirty page accounting, 2011-02-25;\n"
     "  million faults per second on 16 CPUs, without -> with the patches",
     {
@@ -34,7 +34,7 @@ FAULTS_POSTING = Posting(
         "parallel: child, write fault": "0.301 -> 0.305",
     },
 )
-UNPACK_POSTING = Posting(
+UNPACK_OLD = OldSeries(
     "Greg Thelen, memcg: per cgroup dirty page accounting, 2010; without -> with a limit",
     {
         "beside dd: unpacking": "12.2 -> 3.8",
@@ -58,7 +58,7 @@ FAULTS = Benchmark(
     parameters=MEMORY_DISK,
     commands=("mkfs.ext4",),
     headline=".*",
-    posting=FAULTS_POSTING,
+    old_series=FAULTS_OLD,
 )
 
 
@@ -96,7 +96,7 @@ UNPACK = Benchmark(
     icount=False,
     parameters=("tidemark.repeats=1", f"tidemark.limit={run.LIMIT_BYTES}", "kunit.enable=0"),
     headline=".*",
-    posting=UNPACK_POSTING,
+    old_series=UNPACK_OLD,
     read=read_scenario,
 )
 

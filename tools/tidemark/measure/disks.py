@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Waiting for memory, and the working set: many disks and 256 MiB (two series of 2010)."""
 
-from .benchmark import BASE, Benchmark, Posting, Setting, Variant, null_blk
+from .benchmark import BASE, Benchmark, OldSeries, Setting, Variant, null_blk
 
 # With the queue, which is off by default.
 WAITS = Variant("waits 20 ms", parameters=("sysctl.vm.watermark_wait_timeout_ms=20",))
@@ -49,7 +49,7 @@ WAITING = Benchmark(
     ),
     headline=r".*: (writers|readers, caches dropped)(, direct reclaim|, for memory)?",
     plotted=("by direct reclaim", "by kswapd"),
-    posting=Posting(
+    old_series=OldSeries(
         "throughput +40 %, +58 % and +42 %, in 2010, against a kernel that slept in\n"
         "  congestion_wait(); upstream no longer does"
     ),
@@ -72,7 +72,7 @@ RATIO = Benchmark(
         for lru, number in LRUS.items()
     ),
     headline=r".*: (writers|readers, (after writers|caches dropped))(, direct reclaim)?",
-    posting=Posting(
+    old_series=OldSeries(
         "vm.active_inactive_ratio, 2010: readers after writers had lost 60 %",
         {"classic: readers, after writers": "-60 %"},
     ),

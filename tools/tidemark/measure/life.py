@@ -10,7 +10,7 @@ from .benchmark import Benchmark, Reading
 
 @dataclass(frozen=True)
 class _Message:
-    """What a kselftest prints of a measurement, and the rows for the numbers in it."""
+    """A line that a kselftest prints, and the table rows of the numbers in it."""
 
     pattern: re.Pattern[str]
     unit: str

@@ -36,13 +36,13 @@ def table(benchmark: Benchmark, result: Result, chosen: Sequence[Row] | None = N
     if benchmark.by_scene:
         return scenes.table(result)
     rows = result.rows if chosen is None else chosen
-    posting = benchmark.posting
-    old = posting.figures if posting and any(row.name in posting.figures for row in rows) else {}
+    series = benchmark.old_series
+    old = series.figures if series and any(row.name in series.figures for row in rows) else {}
     width = max([len(row.name) + len(row.unit) + 3 for row in rows], default=0)
     lines = [f"{'':{width}}{_head(result)}{'  posted' if old else ''}".rstrip()]
     lines += [_line(row, result.variants, width, old) for row in rows]
-    if posting:
-        lines.append(f"posted: {posting.source}")
+    if series:
+        lines.append(f"posted: {series.source}")
     return "\n".join(lines)
 
 

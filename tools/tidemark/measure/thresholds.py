@@ -3,7 +3,7 @@
 
 from dataclasses import replace
 
-from .benchmark import BASE, PATCHED, Benchmark, Posting, Setting, Variant
+from .benchmark import BASE, PATCHED, Benchmark, OldSeries, Setting, Variant
 
 AUTO = Variant("auto", parameters=("bench.threshold=-2",))
 VARIANTS = (BASE, PATCHED, AUTO)
@@ -20,7 +20,7 @@ FAULTS = Benchmark(
     program="levels",
     variants=VARIANTS,
     headline=".*",
-    posting=Posting(
+    old_series=OldSeries(
         f"{SOURCE}, on 256 CPUs",
         {
             "page_fault1, processes": "265437 -> 255725",
@@ -43,7 +43,7 @@ LOADS = Benchmark(
     commands=("iperf3", "stress-ng"),
     tools=("iperf3", "stress-ng"),
     headline="TCP .*|stress-ng, .*",
-    posting=Posting(
+    old_series=OldSeries(
         "the same message; netperf TCP_SENDFILE, 22 instances on 44 CPUs, Mbit/s",
         {"TCP stream": "40198 -> 38629.7"},
     ),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """I/O limits that reach buffered writes (Andrea Righi's io-throttle, 2009)."""
 
-from .benchmark import BASE, MEMORY_DISK, PATCHED, Benchmark, Posting, Variant
+from .benchmark import BASE, MEMORY_DISK, PATCHED, Benchmark, OldSeries, Variant
 
 SUMS = {"four": "20", "three": "18", "two": "14", "one": "8"}
 MODES = tuple(
@@ -23,7 +23,7 @@ THROTTLE = Benchmark(
         "(direct|buffered), 1 stream each: disk, .*|buffered, .* above its limit|"
         "f?sync of .*|48 MB .*|OOM kills"
     ),
-    posting=Posting(
+    old_series=OldSeries(
         "io-throttle, 2009: the sum as cgroups finish; how far buffered writers exceeded it",
         {
             **{

@@ -28,7 +28,7 @@ from tidemark.measure import (
     spread,
     table,
 )
-from tidemark.measure.benchmark import BASE, Benchmark, Posting, Reading, read_figures
+from tidemark.measure.benchmark import BASE, Benchmark, OldSeries, Reading, read_figures
 from tidemark.report import Failure
 
 TOY = Benchmark(
@@ -38,7 +38,7 @@ TOY = Benchmark(
     minutes=1,
     program="toy",
     headline="fast.*",
-    posting=Posting("a posting", {"fast": "1 -> 2"}),
+    old_series=OldSeries("a mail", {"fast": "1 -> 2"}),
 )
 ABOUT: dict[str, Any] = {"release": "6.12.99", "origin": "x", "boots": 3, "seconds": 1}
 
@@ -153,10 +153,10 @@ class ReadTest(unittest.TestCase):
 
 
 class TableTest(unittest.TestCase):
-    def test_ratio_spread_and_posting(self) -> None:
+    def test_ratio_spread_and_old_series(self) -> None:
         text = table.table(TOY, result(fast=([100, 100, 100], [150, 150, 151])))
         self.assertRegex(text, r"fast, ns +100 +0\.00% +150 +0\.67% +1\.50  1 -> 2")
-        self.assertIn("posted: a posting", text)
+        self.assertIn("posted: a mail", text)
 
     def test_refused_ratios(self) -> None:
         rows = result(close=([100, 100.2], [100.1, 100.2]), wide=([100, 140], [110, 120]))
@@ -172,7 +172,7 @@ class TableTest(unittest.TestCase):
     def test_a_variant_without_a_value(self) -> None:
         rows = result(fast=([1, 1], [1, 1]))
         del rows.rows[0].values["base"]
-        self.assertNotIn("posting", table.table(dataclasses.replace(TOY, posting=None), rows))
+        self.assertNotIn("posted", table.table(dataclasses.replace(TOY, old_series=None), rows))
 
     def test_chosen_rows_only(self) -> None:
         rows = result(fast=([1, 1], [1, 1]), slow=([1, 1], [1, 1]))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Waiting for the memory of a cgroup, where upstream sleeps for a fixed time or kills."""
+"""Tasks that wait for their cgroup's memory, and a tenant that a hostile one disturbs."""
 
-from .benchmark import MEMORY_DISK, Benchmark, Setting
+from .benchmark import BASE, MEMORY_DISK, PATCHED, Benchmark, Setting, Variant
 
 # A disk of 20 MB/s whose time is the guest's, and no messages of the OOM killer on the console.
 SLOW_DISK = (
@@ -26,4 +26,24 @@ WAITS = Benchmark(
     headline=".*(p50|p99|slowest|over time|killed.*|before a kill)",
 )
 
-BENCHMARKS = (WAITS,)
+OURS = Variant("ours", parameters=("bench.files=ours",))
+LIMIT = f"bench.limit={16 << 20}"
+
+TENANT = Benchmark(
+    name="tenant",
+    title="a hostile user with cgroups of its own, beside another tenant",
+    about="it rewrites memory.max, or in `ours` our files; `limited`: below a dirty limit",
+    minutes=12,
+    program="tenant",
+    variants=(BASE, PATCHED, OURS, Variant("limited", parameters=(*OURS.parameters, LIMIT))),
+    boots=3,
+    parameters=(
+        *(word for word in MEMORY_DISK if "irqmode" not in word),
+        *("null_blk.irqmode=2", "null_blk.mbps=50", "loglevel=3"),
+    ),
+    commands=("mkfs.ext4",),
+    headline=".*p90",
+    by_name_only=True,
+)
+
+BENCHMARKS = (WAITS, TENANT)
