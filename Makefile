@@ -13,12 +13,14 @@ FROM ?=
 DEB_CONFIG ?=
 BLKTESTS ?=
 LTP ?=
+SYZKALLER ?=
 XFSTESTS ?=
 HOURS ?= 4
 ARGS ?=
 
 # Passed on through the environment: no value can break the shell's quoting.
-export BASE LINUX PRISTINE FLAVOUR PART SIGNOFF NAME FROM DEB_CONFIG BLKTESTS LTP XFSTESTS HOURS
+export BASE LINUX PRISTINE FLAVOUR PART SIGNOFF NAME FROM DEB_CONFIG BLKTESTS LTP SYZKALLER XFSTESTS
+export HOURS
 
 tidemark = @PYTHONPATH=tools python3 -m tidemark
 source = --base "$$BASE" --linux "$$LINUX" --pristine "$$PRISTINE" --flavour "$$FLAVOUR"
@@ -44,6 +46,7 @@ help: ## list the targets and variables
 	@echo '  DEB_CONFIG=path a kernel configuration in place of Debian'"'"'s (deb)'
 	@echo '  BLKTESTS=path   checkout or tarball of blktests (outside-tests)'
 	@echo '  LTP=path        checkout or tarball of the Linux Test Project (outside-tests)'
+	@echo '  SYZKALLER=path  checkout or tarball of syzkaller (outside-tests)'
 	@echo '  XFSTESTS=path   checkout or tarball of xfstests (outside-tests)'
 	@echo '  HOURS=4         how long a soak runs; 0.1 for a short one (soak; FLAVOUR=debug by default)'
 	@echo '  FROM=7.3        the base whose diffs a new one starts with (port)'

@@ -14,11 +14,11 @@ from pathlib import Path
 from . import base as bases
 from . import guest, kbuild, kernel, packages, vm
 from .layout import REPOSITORY
-from .outside import blktests, ltp, power, record, stress, xfstests
+from .outside import blktests, ltp, power, record, stress, syzkaller, xfstests
 from .outside.suite import Findings, Kernels, Missing, Wish
 from .report import Failure, warning
 
-SOURCES = ("BLKTESTS", "LTP", "XFSTESTS")
+SOURCES = ("BLKTESTS", "LTP", "SYZKALLER", "XFSTESTS")
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ SUITES = (
     Suite("blktests", "its tests of io.max and io.cost", blktests.run),
     Suite("xfstests", "xfstests: writes, aio, mmap, log, freeze, quota, crashes", xfstests.run),
     Suite("stress", "stress-ng: memory, vm, io, filesystem and os, in a cgroup", stress.run),
+    Suite("syzkaller", "a fuzzer, on a kernel with KCOV, KASAN and lockdep", syzkaller.run),
 )
 
 
@@ -45,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", default="", help=f"some of: {names}")
     parser.add_argument("--cuts", type=int, default=Wish.cuts, help="power cuts of each kernel")
     parser.add_argument("--seconds", type=int, default=Wish.seconds, help="for each stressor")
+    parser.add_argument("--minutes", type=float, default=Wish.minutes, help="for syzkaller")
     parser.add_argument("--tests", default=Wish.pattern, help="a regular expression of tests")
 
 
@@ -56,10 +58,9 @@ def main(args: argparse.Namespace) -> int:
     tools = (*kbuild.TOOLS, *guest.TOOLS, *vm.TOOLS)
     packages.require(tools, bases.required_packages(args.base, args.linux))
     base = bases.obtain(args.base, args.linux)
-    upstream, ours = (kernel.build(base, each, flavour=args.flavour) for each in (True, False))
     reasons = record.known(args.base, REPOSITORY)
-    wish = Wish(args.cuts, args.seconds, args.tests, given, reasons.keys())
-    kernels = Kernels(base, upstream, ours)
+    wish = Wish(args.cuts, args.seconds, args.minutes, args.tests, given, reasons.keys())
+    kernels = Kernels(base, args.flavour)
     file = record.path(base.label, REPOSITORY)
     flavour = "" if args.flavour == kernel.PLAIN else f", FLAVOUR={args.flavour}"
     unexplained = 0
@@ -69,7 +70,7 @@ def main(args: argparse.Namespace) -> int:
         except Missing as missing:
             warning(f"{suite.name} does not run: {missing}")
             continue
-        result = record.Result(suite.name, suite.purpose, ours.release + flavour, findings)
+        result = record.Result(suite.name, suite.purpose, kernels.ours.release + flavour, findings)
         record.store(file, record.load(file) | {suite.name: result})
         print("\n".join(record.text(result, reasons)))
         unexplained += len(result.unexplained(reasons))

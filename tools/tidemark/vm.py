@@ -104,7 +104,7 @@ def command(machine: Machine, *io: str) -> list[str]:
     qemu = packages.locate("qemu-system-x86_64") or "qemu-system-x86_64"
     qboot = machine.cpus > SEABIOS_CPUS
     argv = [qemu, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"]
-    argv += ["-machine", "q35", *_processor(machine)]
+    argv += ["-machine", "q35", *processor(machine)]
     # SeaBIOS lists one CPU of each socket in the table for kernels without ACPI.
     argv += ["-smp", f"{machine.cpus},sockets={machine.cpus}", "-m", str(machine.memory_mib)]
     argv += ["-bios", "qboot.rom"] if qboot else []
@@ -207,7 +207,7 @@ class _OutOfTime(Exception):
     pass
 
 
-def _processor(machine: Machine) -> list[str]:
+def processor(machine: Machine) -> list[str]:
     """One thread emulates all CPUs, unless the machine asks for more.
 
     The kernel switches a static key by way of a breakpoint. With a thread for each CPU, QEMU 7.2

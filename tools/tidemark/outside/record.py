@@ -32,11 +32,18 @@ class Result:
 
     @property
     def differing(self) -> list[str]:
-        return [test for test in self.findings.outcomes if len(set(self.row(test))) > 1]
+        """The tests that do not end alike; in a single column, those that fail."""
+        single = len(self.findings.columns) == 1
+        outcomes = self.findings.outcomes
+        return [t for t in outcomes if len(set(self.row(t))) > 1 or (single and self._fails(t))]
 
     @property
     def failing_alike(self) -> list[str]:
-        return [test for test in self.findings.outcomes if set(self.row(test)) == {FAIL}]
+        rows = [] if len(self.findings.columns) == 1 else self.findings.outcomes
+        return [test for test in rows if self._fails(test)]
+
+    def _fails(self, test: str) -> bool:
+        return set(self.row(test)) == {FAIL}
 
     def unexplained(self, reasons: Reasons) -> list[str]:
         return [test for test in self.differing if f"{self.suite} {test}" not in reasons]

@@ -3,8 +3,10 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
+from .. import kernel
 from ..base import Base
 from ..kernel import Image
 
@@ -15,11 +17,18 @@ MISSING = "-"
 
 @dataclass(frozen=True)
 class Kernels:
-    """Both kernels of a base, built alike."""
+    """Both kernels of a base, built alike, and not before a suite needs them."""
 
     base: Base
-    upstream: Image
-    ours: Image
+    flavour: str
+
+    @cached_property
+    def upstream(self) -> Image:
+        return kernel.build(self.base, pristine=True, flavour=self.flavour)
+
+    @cached_property
+    def ours(self) -> Image:
+        return kernel.build(self.base, flavour=self.flavour)
 
     def of(self, column: str) -> Image:
         return self.upstream if column == UPSTREAM else self.ours
@@ -35,6 +44,7 @@ class Wish:
 
     cuts: int = 30
     seconds: int = 5
+    minutes: float = 120
     pattern: str = ""
     sources: Mapping[str, Path] = field(default_factory=dict)
     explained: Collection[str] = ()

@@ -2,6 +2,7 @@
 """Others' tests: the disk that power cuts need, and what is read out of the guests' lines."""
 
 import random
+import re
 import socket
 import subprocess
 import tempfile
@@ -10,7 +11,19 @@ from pathlib import Path
 from unittest import mock
 
 from tidemark import console, guest, outside_tests, results, vm
-from tidemark.outside import blktests, built, listed, ltp, power, record, stress, volatile, xfstests
+from tidemark.layout import REPOSITORY
+from tidemark.outside import (
+    blktests,
+    built,
+    listed,
+    ltp,
+    power,
+    record,
+    stress,
+    syzkaller,
+    volatile,
+    xfstests,
+)
 from tidemark.outside.suite import LIMITED, OURS, Findings, Missing, Wish
 from tidemark.report import Failure
 
@@ -293,6 +306,49 @@ class StressTest(unittest.TestCase):
     def test_stressors_of_several_classes(self) -> None:
         listings = ["class 'vm' stressors: mmap brk\n", "class 'os' stressors: reboot brk"]
         self.assertEqual(stress.names(listings), ["brk", "mmap"])
+
+
+class SyzkallerTest(fake.Case):
+    TABLE = (
+        "Module,Filename,CoveredLines,TotalLines,CoveredPCs,TotalPCs,TotalFunctions\n"
+        ",mm/memcg_dirty.c,3,600,10,40,9\n,mm/vmscan.c,1,2,3,4,5\n,mm/memcg_oom.c,0,300,0,20,7\n"
+    )
+
+    def test_coverage_is_that_of_our_files(self) -> None:
+        found = syzkaller.coverage(self.TABLE, ["mm/memcg_dirty.c", "mm/memcg_oom.c", "mm/none.c"])
+        self.assertEqual(
+            found,
+            {
+                "mm/memcg_dirty.c": syzkaller.Coverage(10, 40),
+                "mm/memcg_oom.c": syzkaller.Coverage(0, 20),
+            },
+        )
+
+    def test_files_that_no_program_reached_and_reports_fail(self) -> None:
+        files = ["mm/memcg_dirty.c", "mm/memcg_oom.c"]
+        bench = '{\n "exec total": 7\n}\n{\n "exec total": 120\n}\n'
+        found = syzkaller.findings(["KASAN: bad"], syzkaller.coverage(self.TABLE, files), bench)
+        result = record.Result("syzkaller", "a fuzzer", "6.12.99", found)
+        self.assertEqual(result.unexplained({}), ["mm/memcg_oom.c", "KASAN: bad"])
+        self.assertIn("120 programs", found.remarks[0])
+        self.assertRegex(found.remarks[1], r"mm/memcg_dirty.c +10 of +40 +25 %")
+
+    def test_titles_of_reports(self) -> None:
+        self.write("work/crashes/a/description", "WARNING in b\n")
+        self.assertEqual(syzkaller.titles(self.layout.root / "work"), ["WARNING in b"])
+
+    def test_descriptions_are_a_part_of_the_build(self) -> None:
+        self.assertIn("openat$memcg_bytes", syzkaller.steps()[0][-2])
+        self.assertEqual(syzkaller.steps()[1][-1], "test/tidemark_0")
+        self.assertEqual(len(syzkaller.seeds()), len(syzkaller.steps()) - 2)
+
+    def test_each_knob_is_described(self) -> None:
+        text = syzkaller.DESCRIPTIONS.read_text()
+        for row in (REPOSITORY.root / "README.md").read_text().splitlines():
+            if knob := re.match(r"\| `((?:memory|vm)\.[a-z_.]+)`", row):
+                name = knob[1].removeprefix("vm.")
+                if name not in ("memory.high", "memory.max"):
+                    self.assertIn(name, text)
 
 
 class RecordTest(fake.Case):
