@@ -47,6 +47,7 @@ SYSCALLS = (
     *("mremap", "memfd_create", "poll", "io_setup", "io_submit", "getpid", "clock_gettime"),
 )
 MEMORY_MIB = 2048
+DISK_BYTES = 64 << 20
 CPUS = 2
 TASKS = 4
 READY_SECONDS = 300
@@ -116,11 +117,20 @@ def configuration(top: Path, image: Image, place: Path) -> dict[str, object]:
             "mem": MEMORY_MIB,
             "kernel": str(image.path),
             "cmdline": f"{vm.ROOT} init=/tidemark/init kunit.enable=0 {vm.TSC} {vm.TIMER}",
-            "qemu_args": " ".join(["-machine q35", *vm.processor(machine)]),
+            "qemu_args": " ".join(["-machine q35", *vm.processor(machine), *_disk(place)]),
             "image_device": "drive if=virtio,format=raw,cache=unsafe,file=",
             "network_device": "virtio-net-pci",
         },
     }
+
+
+def _disk(place: Path) -> list[str]:
+    """An empty disk for programs to write to: in a high slot, it comes after the system's."""
+    image = place / "disk.img"
+    with image.open("wb") as stream:
+        stream.truncate(DISK_BYTES)
+    drive = f"-drive if=none,id=scratch,format=raw,cache=unsafe,file={image}"
+    return [drive, "-device virtio-blk-pci,drive=scratch,addr=1e"]
 
 
 def _free_port() -> int:
