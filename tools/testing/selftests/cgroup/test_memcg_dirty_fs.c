@@ -543,7 +543,8 @@ static const struct filesystem filesystems[] = {
 		.start = start_local, .stop = stop_local,
 		.cases = NOWAIT_CASES,
 		.cgroup_writeback = true,
-		.mkfs = { "mkfs.btrfs", "-q", "-f", "-K", "-m", "single" },
+		/* A small one has 8 MiB for metadata alone, and may not add more. */
+		.mkfs = { "mkfs.btrfs", "-q", "-f", "-K", "--mixed" },
 	},
 	{
 		.name = "overlayfs on ext4", .type = "overlay",
