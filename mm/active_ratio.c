@@ -226,7 +226,7 @@ static unsigned long active_ratio_above_own(unsigned long active,
 }
 
 /**
- * active_ratio_held_of - pages that a ratio keeps active above the kernel's own share
+ * active_ratio_held_of - pages that a ratio keeps above the kernel's own share
  * @active: active file pages of a cgroup
  * @inactive: inactive ones
  * @limit: the number that reclaim leaves active
@@ -249,8 +249,8 @@ static unsigned long active_ratio_held_of(unsigned long active,
  * @held: the sum of active_ratio_held_of() over its cgroups
  *
  * The pages above the kernel's own share of each cgroup are together no fewer
- * than those above its share of the subtree. So if ratios hold fewer than these, other
- * pages are active as well, and the kernel's own rule decides.
+ * than those above its share of the subtree. So if ratios hold fewer than
+ * these, other pages are active as well, and the kernel's own rule decides.
  *
  * Return: @held, or 0 if inactive pages are low even without the ratios.
  */

@@ -18,8 +18,8 @@ TRACE_DEFINE_ENUM(WATERMARK_KILLED);
 /*
  * The node is the one that the allocation prefers, whose queue the task waited
  * on; for a wake-up, the one whose pages were freed. "reclaims" was woken
- * because no other task reclaimed any more. "missed" timed out although a zone had free
- * pages that no task was woken for.
+ * because no other task reclaimed any more. "missed" timed out although a zone
+ * had free pages that no task was woken for.
  */
 
 TRACE_EVENT(watermark_wait,

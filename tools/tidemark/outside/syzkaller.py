@@ -96,7 +96,7 @@ def seeds() -> list[str]:
 
 def configuration(top: Path, image: Image, place: Path) -> dict[str, object]:
     """The manager's configuration. In emulation, a reproducer would take longer than the rest."""
-    machine = vm.Machine(image.path, None, "fuzz", cpus=CPUS, threads=False)
+    machine = vm.Machine(image.path, None, "fuzz", cpus=CPUS)
     return {
         "target": "linux/amd64",
         "http": f"127.0.0.1:{_free_port()}",
