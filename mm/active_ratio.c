@@ -25,31 +25,11 @@
  *	 100	93750: one page in 16 is left to reclaim; in smaller cgroups
  *		16 MiB, or a quarter if that is less, but 32 pages at least
  *
- * A cgroup whose pages are all in use would have to give up those above the
- * ratio, although reclaim for the node, or for an ancestor's limit, finds pages
- * that were read once in another cgroup. With a ratio of 50, such a database
- * beside a backup lost more pages than without a ratio. So a cgroup may exceed
- * its ratio while the ratio holds for the whole subtree, in reclaim that takes
- * pages from all of it. And when reclaim finds almost nothing, a ratio on the
- * classic LRU protects no more than the kernel's own rule.
- *
  * On the classic LRU these are the pages of the active list, and reclaim
  * deactivates the pages above the ratio. On the multi-gen LRU they are those of
  * the two youngest generations, and the eviction decides by the ratio whether a
- * page that was used again moves there. See the comments at the two parts.
- *
- * A ratio only chooses between file pages. How much anonymous memory is
- * reclaimed follows from the refaults of file pages, the length of their
- * inactive list, and whether active file pages have to be deactivated. So
- * reclaim is shown the list as it would be without a ratio: pages that a ratio
- * keeps active above the kernel's own share count as inactive. Each cgroup's own
- * ratio tells which pages these are, whichever cgroup's limit causes the
- * reclaim. Pages that reclaim is about to deactivate are not among them. A ratio
- * below the kernel's own share leaves more inactive pages than no ratio does.
- * Refaults are not corrected: those that a ratio causes count like all others.
- *
- * All decisions depend on the current state of the lists, so there is nothing
- * to convert when a ratio changes, or when lru_gen does.
+ * page that was used again moves there. All decisions follow from the lists as
+ * they are: there is nothing to convert when a ratio or lru_gen changes.
  */
 
 #include <linux/active_ratio.h>
@@ -578,6 +558,12 @@ static void active_ratio_give_back(struct lruvec *lruvec,
  * @memcg: the memory cgroup whose subtree is reclaimed from; %NULL for the root
  * @priority: of reclaim, which falls while reclaim finds too little
  *
+ * A cgroup whose pages are all in use would have to give up those above its
+ * ratio, although reclaim for the node, or for an ancestor's limit, finds pages
+ * that were read once in another cgroup. With a ratio of 50, such a database
+ * beside a backup lost more pages than without a ratio. So a cgroup may exceed
+ * its ratio while the ratio holds for the whole subtree.
+ *
  * A cgroup that reclaim does not reach from an ancestor has to keep to its own
  * ratio. So has every cgroup when reclaim finds too little: the inactive pages
  * of the others may be protected, or on a disk that does not answer. Reclaim is
@@ -666,6 +652,20 @@ void __active_ratio_scan(struct lruvec *lruvec, struct mem_cgroup *memcg,
 						nr[LRU_INACTIVE_FILE]));
 }
 
+/*
+ * Anonymous memory
+ *
+ * A ratio only chooses between file pages. How much anonymous memory is
+ * reclaimed follows from the refaults of file pages, the length of their
+ * inactive list, and whether active file pages have to be deactivated. So
+ * reclaim is shown the list as it would be without a ratio: pages that a ratio
+ * keeps active above the kernel's own share count as inactive. Each cgroup's own
+ * ratio tells which pages these are, whichever cgroup's limit causes the
+ * reclaim. Pages that reclaim is about to deactivate are not among them. A ratio
+ * below the kernel's own share leaves more inactive pages than no ratio does.
+ * Refaults are not corrected: those that a ratio causes count like all others.
+ */
+
 /* File pages of a subtree, and those that are active because of ratios */
 struct active_ratio_sum {
 	unsigned long active;
@@ -724,49 +724,46 @@ static void active_ratio_sum_up(struct lruvec *target,
 	} while (memcg);
 }
 
-static void active_ratio_renew_sizes(struct lruvec *target)
-{
-	struct active_ratio_sum sum = {};
-
-	active_ratio_sum_up(target, active_ratio_add_sizes, &sum);
-	WRITE_ONCE(target->active_ratio.active, sum.active);
-	WRITE_ONCE(target->active_ratio.inactive, sum.inactive);
-}
-
-/* Its three sums are from the same moment, or they would not agree. */
-static void active_ratio_renew_held(struct lruvec *target)
-{
-	struct active_ratio_sum sum = {};
-
-	/* For the classic LRU. An old number must not outlast the other one. */
-	if (!lru_gen_enabled())
-		active_ratio_sum_up(target, active_ratio_add_held, &sum);
-	WRITE_ONCE(target->active_ratio.held,
-		   active_ratio_held_by_all(sum.active, sum.inactive, sum.held));
-}
-
 /*
  * When the sums of a subtree were renewed, in jiffies, without the lowest bit; or
- * that bit while a reclaimer renews them. There is one at a time: where cgroups are
- * so many that a walk takes longer than a period, reclaimers would pile up.
+ * when a reclaimer began to renew them, with that bit. There is one at a time:
+ * where cgroups are so many that a walk takes longer than a period, reclaimers
+ * would pile up. But a reclaimer that has used up its cpu.max may not come back
+ * for minutes, and then another one takes over.
  */
 #define ACTIVE_RATIO_RENEWING	1UL
+#define ACTIVE_RATIO_TAKEOVER	(10 * ACTIVE_RATIO_PERIOD)
 
-static bool active_ratio_begin_renewal(struct lruvec *target)
+/* Returns the claim to hand to active_ratio_end_renewal(), or 0. */
+static unsigned long active_ratio_begin_renewal(struct lruvec *target)
 {
 	unsigned long then = READ_ONCE(target->active_ratio.at), now = jiffies;
+	unsigned long start = then & ~ACTIVE_RATIO_RENEWING;
+	unsigned long wait = then & ACTIVE_RATIO_RENEWING ?
+			     ACTIVE_RATIO_TAKEOVER : ACTIVE_RATIO_PERIOD;
 
-	return !(then & ACTIVE_RATIO_RENEWING) &&
-	       !time_in_range(now, then, then + ACTIVE_RATIO_PERIOD) &&
-	       cmpxchg(&target->active_ratio.at, then,
-		       then | ACTIVE_RATIO_RENEWING) == then;
+	if (time_in_range(now, start, start + wait))
+		return 0;
+	now |= ACTIVE_RATIO_RENEWING;
+	return cmpxchg(&target->active_ratio.at, then, now) == then ? now : 0;
 }
 
-static void active_ratio_end_renewal(struct lruvec *target)
+/* Returns false if another reclaimer has taken over. */
+static bool active_ratio_end_renewal(struct lruvec *target, unsigned long claim)
 {
-	/* The next reclaimer's sums are to come after these. */
-	smp_store_release(&target->active_ratio.at,
-			  jiffies & ~ACTIVE_RATIO_RENEWING);
+	return try_cmpxchg(&target->active_ratio.at, &claim,
+			   jiffies & ~ACTIVE_RATIO_RENEWING);
+}
+
+static void active_ratio_publish(struct lruvec *target,
+				 const struct active_ratio_sum *sizes,
+				 const struct active_ratio_sum *held)
+{
+	WRITE_ONCE(target->active_ratio.active, sizes->active);
+	WRITE_ONCE(target->active_ratio.inactive, sizes->inactive);
+	WRITE_ONCE(target->active_ratio.held,
+		   active_ratio_held_by_all(held->active, held->inactive,
+					    held->held));
 }
 
 /**
@@ -774,19 +771,25 @@ static void active_ratio_end_renewal(struct lruvec *target)
  * @target: lists of the cgroup, or node, whose subtree is reclaimed from
  *
  * Reclaimers share the last sums, so that not each of their passes visits all
- * cgroups. While one of them computes new ones, the others go by the last ones,
- * however old. The first sums are 0, and no ratio holds by them.
+ * cgroups. While one of them computes new ones, the others go by the last ones.
+ * The first sums are 0, and no ratio holds by them.
  *
  * Context: may sleep.
  */
 void __active_ratio_prepare(struct lruvec *target)
 {
-	if (!active_ratio_begin_renewal(target))
+	struct active_ratio_sum sizes = {}, held = {};
+	unsigned long claim = active_ratio_begin_renewal(target);
+
+	if (!claim)
 		return;
 	if (!active_ratio_is_node(target))
-		active_ratio_renew_sizes(target);
-	active_ratio_renew_held(target);
-	active_ratio_end_renewal(target);
+		active_ratio_sum_up(target, active_ratio_add_sizes, &sizes);
+	/* On the multi-gen LRU, 0: an old number must not outlast a switch. */
+	if (!lru_gen_enabled())
+		active_ratio_sum_up(target, active_ratio_add_held, &held);
+	if (active_ratio_end_renewal(target, claim))
+		active_ratio_publish(target, &sizes, &held);
 }
 
 /**

@@ -354,19 +354,39 @@ static void active_ratio_test_parse(struct kunit *test)
 static void active_ratio_test_renewal(struct kunit *test)
 {
 	struct lruvec *target = kunit_kzalloc(test, sizeof(*target), GFP_KERNEL);
+	unsigned long claim;
 
 	KUNIT_ASSERT_NOT_NULL(test, target);
 	target->active_ratio.at = (jiffies - 2 * ACTIVE_RATIO_PERIOD) &
 				  ~ACTIVE_RATIO_RENEWING;
-	KUNIT_EXPECT_TRUE(test, active_ratio_begin_renewal(target));
-	KUNIT_EXPECT_FALSE(test, active_ratio_begin_renewal(target));
-	/* However long it takes. */
-	target->active_ratio.at -= 2 * HZ;
-	KUNIT_EXPECT_FALSE(test, active_ratio_begin_renewal(target));
-	active_ratio_end_renewal(target);
-	KUNIT_EXPECT_FALSE(test, active_ratio_begin_renewal(target));
-	target->active_ratio.at -= 2 * HZ;
-	KUNIT_EXPECT_TRUE(test, active_ratio_begin_renewal(target));
+	claim = active_ratio_begin_renewal(target);
+	KUNIT_EXPECT_NE(test, claim, 0);
+	KUNIT_EXPECT_EQ(test, active_ratio_begin_renewal(target), 0);
+	/* Also if it takes longer than a period. */
+	claim -= 4 * ACTIVE_RATIO_PERIOD;
+	target->active_ratio.at = claim;
+	KUNIT_EXPECT_EQ(test, active_ratio_begin_renewal(target), 0);
+	KUNIT_EXPECT_TRUE(test, active_ratio_end_renewal(target, claim));
+	KUNIT_EXPECT_EQ(test, active_ratio_begin_renewal(target), 0);
+	target->active_ratio.at -= 4 * ACTIVE_RATIO_PERIOD;
+	KUNIT_EXPECT_NE(test, active_ratio_begin_renewal(target), 0);
+}
+
+/* A reclaimer that does not come back is replaced, and its sums are dropped. */
+static void active_ratio_test_takeover(struct kunit *test)
+{
+	struct lruvec *target = kunit_kzalloc(test, sizeof(*target), GFP_KERNEL);
+	unsigned long stalled = (jiffies - 2 * ACTIVE_RATIO_TAKEOVER) |
+				ACTIVE_RATIO_RENEWING;
+	unsigned long claim;
+
+	KUNIT_ASSERT_NOT_NULL(test, target);
+	target->active_ratio.at = stalled;
+	claim = active_ratio_begin_renewal(target);
+	KUNIT_EXPECT_NE(test, claim, 0);
+	KUNIT_EXPECT_FALSE(test, active_ratio_end_renewal(target, stalled));
+	KUNIT_EXPECT_EQ(test, target->active_ratio.at, claim);
+	KUNIT_EXPECT_TRUE(test, active_ratio_end_renewal(target, claim));
 }
 
 static struct kunit_case active_ratio_cases[] = {
@@ -383,6 +403,7 @@ static struct kunit_case active_ratio_cases[] = {
 	KUNIT_CASE(active_ratio_test_order),
 	KUNIT_CASE(active_ratio_test_distance),
 	KUNIT_CASE(active_ratio_test_renewal),
+	KUNIT_CASE(active_ratio_test_takeover),
 #ifdef CONFIG_LRU_GEN
 	KUNIT_CASE(active_ratio_test_zones),
 #endif
