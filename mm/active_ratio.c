@@ -10,9 +10,8 @@
  * use-once data if a disk fills memory in one second.
  *
  * vm.active_inactive_ratio and memory.active_inactive_ratio set the share of an
- * lruvec's file pages, in percent, that is protected as active. By default
- * there is no ratio: the kernel's own rules apply, and a static key is off until
- * the first ratio is set.
+ * lruvec's file pages, in percent, that is protected as active. Without a
+ * ratio, which is the default, the kernel's own rules apply.
  *
  * An example: a cgroup has 100000 file pages on a node.
  *

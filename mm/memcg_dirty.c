@@ -24,17 +24,7 @@
  * On four CPUs, the counts of a cgroup without descendants lack 63 pages for
  * each CPU and each of the two items at most, which is 504.
  *
- * A cgroup that is freed folds the rest. On kernels on which the folios of a
- * removed cgroup become its parent's, the statistics move with them, and the
- * counts of the ancestors do not change. A CPU that goes offline leaves its sum
- * and mark behind, which differ by less than a batch.
- *
- * Ordering
- *
- *	A CPU adds to its sum first, and folds after that. If two CPUs fold the
- *	same part, the mark may stay behind the sum by the updates added in the
- *	meantime. The CPU's next update finds the difference. An interrupt on
- *	the same CPU, between an update and its fold, folds both.
+ * A CPU adds to its sum first, and folds after that: see memcg_dirty_fold().
  *
  * The recent past of a cgroup is kept here too: sums that decay, children that
  * wrote lately, and folios in flight.
@@ -534,7 +524,17 @@ static long memcg_dirty_move_mark(long *mark, const long *sum)
 	return nr_pages;
 }
 
-/* Have the counts include the part of @sum that they lack. */
+/*
+ * Have the counts include the part of @sum that they lack.
+ *
+ * If two CPUs fold the same part, the mark may stay behind the sum by the updates
+ * added in the meantime. The next update on the CPU of the sum finds the
+ * difference. An interrupt on that CPU, between an update and its fold, folds both.
+ * A CPU that goes offline leaves its sum and mark behind, which differ by less than
+ * a batch. A cgroup that is freed folds the rest. On kernels on which the folios of
+ * a removed cgroup become its parent's, the statistics move with them, and the
+ * counts of the ancestors do not change.
+ */
 static __always_inline void
 memcg_dirty_fold(struct mem_cgroup *memcg, enum memcg_dirty_item item,
 		 long *mark, const long *sum)

@@ -23,20 +23,10 @@
  * page that becomes dirty in b adds one to b's sum on this CPU. Below 512 MiB
  * the batch is one page, so the difference goes at once to the counts of b and
  * a. When a has 12288 pages, half way between its background limit (8192) and
- * its limit, balance_dirty_pages() begins to pause its writers, and each is
- * held to its own cgroup's share: if c's disk has completed a third of a's
- * writeback in the last seconds, c may use 5461 pages. A cgroup with no more
- * than a quarter of an equal share, here 2048 pages, is not paused.
+ * its limit, balance_dirty_pages() begins to pause its writers.
  *
- * The counts of a level are wrong by at most
- *
- *	NR_MEMCG_DIRTY_ITEMS * possible CPUs * cgroups below it * (batch - 1)
- *
- * pages. The batch is chosen such that this is a 128th of the limit at most,
- * and zero below 512 MiB. A threshold that follows memory may halve before the
- * batches have to change; when it falls further, a worker adapts them. A CPU
- * that updates its sum while a smaller batch is being set may hold back the
- * larger one until its next update.
+ * The counts of a level lack at most 2 items * possible CPUs * cgroups below it *
+ * (batch - 1) pages: a 128th of the limit at most, and none below 512 MiB.
  *
  * Greg Thelen posted per-memcg dirty limits with hierarchy in 2010 and 2011.
  */

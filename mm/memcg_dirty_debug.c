@@ -27,8 +27,7 @@
  *
  * The walk takes a reference to each folio that is dirty or under writeback,
  * and its lock, which keeps its mapping and its cgroup. A folio that another
- * task has locked is not counted: it sets "moved". To skip the folios that are
- * not on an LRU list would miss those on their way to it.
+ * task has locked is not counted: it sets "moved".
  */
 
 #include <linux/atomic.h>

@@ -23,19 +23,7 @@
  *
  * A batch follows from the tightest limit on a cgroup's path. To set a limit is
  * a store, and a walk over its own subtree that adapts the batches and folds
- * the rest.
- *
- * Ordering
- *
- *	A setting is stored before the walk. Each cgroup's thresholds and batch
- *	are derived and stored under memcg_dirty_limit_lock, so that the last of
- *	two walks stores those of the last setting. The memory that they follow
- *	from is read before: thresholds that an older walk stores last are
- *	corrected by the next writer that finds them too old.
- *
- *	Until the first limit of a boot, a static key keeps the counts off the
- *	update path. The key is turned on first and stays on; then one walk over
- *	all cgroups and possible CPUs folds the updates that were made before.
+ * the rest: see memcg_dirty_adapt().
  */
 
 #include <linux/backing-dev.h>
@@ -487,6 +475,15 @@ static void memcg_dirty_adapt_subtree(struct mem_cgroup *root, bool fold)
  * memcg_dirty_adapt - give a subtree the thresholds and batches that it needs
  * @root: the subtree's root; %NULL for all cgroups
  *
+ * A setting is stored before the walk. Each cgroup's thresholds and batch are
+ * derived and stored under memcg_dirty_limit_lock, so that the last of two walks
+ * stores those of the last setting. The memory that they follow from is read
+ * before: thresholds that an older walk stores last are corrected by the next
+ * writer that finds them too old. A threshold that follows memory may halve
+ * before the batches have to change; when it falls further, a worker adapts them.
+ * A CPU that updates its sum while a smaller batch is being set may hold back the
+ * larger one until its next update.
+ *
  * Context: may sleep; after a limit at or above @root has changed.
  */
 static void memcg_dirty_adapt(struct mem_cgroup *root)
@@ -516,8 +513,9 @@ void memcg_dirty_adapt_later(void)
 /**
  * memcg_dirty_enable - begin to count
  *
- * Once jump labels have been patched, no CPU passes by the counts, and each
- * update that did so is in the sums that the walk folds.
+ * Until the first limit of a boot, a static key keeps the counts off the update
+ * path; then it stays on. Once jump labels have been patched, no CPU passes by the
+ * counts, and each update that did so is in the sums that the walk folds.
  *
  * Context: may sleep.
  */

@@ -7,8 +7,7 @@
  * than in memory, and every request of the others waits behind them: 40 MiB are
  * 1.4 s of a disk of 30 MB/s. An fsync() on a journaling filesystem waits there
  * several times: for its own data, for data that the commit has to wait for,
- * and for the commit. An overwrite waits there for the commit that its inode is
- * in.
+ * and for the commit.
  *
  * The flusher of a cgroup with a dirty limit keeps no more in the queue than
  * the disk needs to stay busy: about MEMCG_DIRTY_PACE_MS of the flusher's own
@@ -20,10 +19,6 @@
  *
  *	not paced		  [ ]				[################]
  *	paced, at 30 MB/s	  [##############]		[##]  1 to 2 MiB
- *
- * The constant part of the bound lets a new flusher grow: with a bound that
- * only follows the rate, flushers that share a disk could keep any ratio of
- * rates, as each gets what it has in the queue. It also is the smallest chunk.
  *
  * Beside a flusher without a limit that fills the queue, pacing would help
  * nothing and take the limited cgroup's part of the disk. Such a flusher notes
@@ -62,6 +57,10 @@
 /**
  * memcg_dirty_pace_bound - pages that keep a disk busy
  * @bandwidth: rate at which the disk completes them, in pages per second
+ *
+ * The constant part lets a new flusher grow: with a bound that only follows the
+ * rate, flushers that share a disk could keep any ratio of rates, as each gets what
+ * it has in the queue. It also is the smallest chunk.
  *
  * Return: in pages.
  */

@@ -24,22 +24,6 @@
  *	included. If P is larger, the error may still be small, and the reader
  *	may compute it: see memcg_flush_auto_needed().
  *
- * Ordering
- *
- *	an update on a CPU		a flush of that CPU's share
- *
- *	its statistic += 10		begun = folded + stats_updates
- *	its stats_updates += 10		(full barrier)
- *					adds up the statistics
- *					flushed = begun, less stats_updates,
- *					which it clears
- *
- *	The pending updates are folded + stats_updates - flushed. An update that
- *	a flush misses has not been counted in "begun", so it is pending after
- *	the flush. On CPUs that make stores visible out of order, an update can
- *	be counted a moment before its statistic changes: the update path has no
- *	barrier for that.
- *
  * Yosry Ahmed posted thresholds per memory cgroup in 2023. A reviewer asked how
  * users should know the right number. "auto" needs no number.
  */
@@ -109,6 +93,19 @@ static int sysctl_memcg_stat_flush_threshold = MEMCG_FLUSH_BASE;
  * which includes those that upstream leaves in stats_updates. The reader adds
  * this up over all CPUs that have been online since boot. An updater needs one
  * more addition per MEMCG_CHARGE_BATCH updates.
+ *
+ *	an update on a CPU		a flush of that CPU's share
+ *
+ *	its statistic += 10		begun = folded + stats_updates
+ *	its stats_updates += 10		(full barrier)
+ *					adds up the statistics
+ *					flushed = begun, less stats_updates,
+ *					which it clears
+ *
+ * An update that a flush misses has not been counted in "begun", so it is pending
+ * after the flush. On CPUs that make stores visible out of order, an update can be
+ * counted a moment before its statistic changes: the update path has no barrier
+ * for that.
  *
  * If an update and a flush race while stats_updates is folded or cleared, the
  * number of pending updates is too high by less than a batch until that CPU's

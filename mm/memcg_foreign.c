@@ -14,7 +14,9 @@
  * balance_dirty_pages() would then pause the memcg until the pages are old
  * enough for the periodic flusher, 30 s by default.  So each memcg records up
  * to 32 wbs that have dirty pages of it and are not its own: foreign, dying, or
- * that of the root cgroup.
+ * that of the root cgroup.  An example: memory.max is 200M, and the memcg's
+ * share of vm.dirty_ratio 40M.  It dirties 40M of a file whose owner has 1M
+ * dirty in all.  The writer is paused, and starts the owner's flusher.
  *
  *	a page becomes dirty			a task is to be paused
  *
@@ -23,20 +25,9 @@
  *		v					v
  *	the memcg's records of wbs  -------->	start their flushers
  *
- * A record holds references to its wb and bdi.  cgwb_kill() takes the wb of a
- * removed memcg out of all indexes, but the wb works until its last reference
- * is put: that of a record is the way to it.  Since a wb pins its memcg and
+ * A record holds references to its wb and bdi.  Since a wb pins its memcg and
  * blkcg, two memcgs that write each other's files would pin each other for
- * ever.  So a record ends:
- *
- * - dirty_expire_interval after it was last used: the flusher has begun to
- *   write by then without being asked.  If dirty_writeback_interval is 0, it
- *   has not, and the record also waits until the wb has nothing left to write;
- * - when its memcg goes offline.  The parent, to whose limits the pages still
- *   count, takes the records, and those of pages that are dirtied later;
- * - when its wb is dying and has nothing left to write;
- * - when its bdi is unregistered;
- * - when MEMCG_FOREIGN_MAX others were used later.
+ * ever.  So records end: see memcg_foreign_expired().
  */
 #include <linux/backing-dev.h>
 #include <linux/memcontrol.h>
@@ -323,6 +314,20 @@ void mem_cgroup_flush_foreign(struct bdi_writeback *wb)
 	}
 }
 
+/*
+ * A record ends
+ *
+ * - dirty_expire_interval after it was last used: the flusher has begun to
+ *   write by then without being asked.  If dirty_writeback_interval is 0, it
+ *   has not, and the record also waits until the wb has nothing left to write;
+ * - when its wb is dying and has nothing left to write;
+ * - when its bdi is unregistered;
+ * - when its memcg goes offline: memcg_foreign_bequeath();
+ * - when MEMCG_FOREIGN_MAX others were used later: memcg_foreign_insert().
+ *
+ * cgwb_kill() takes the wb of a removed memcg out of all indexes, but the wb works
+ * until its last reference is put: that of a record is the way to it.
+ */
 static bool memcg_foreign_expired(struct memcg_foreign_wb *record)
 {
 	unsigned long interval = msecs_to_jiffies(dirty_expire_interval * 10);
@@ -360,7 +365,10 @@ static void memcg_foreign_drop(struct memcg_foreign *foreign)
 		memcg_foreign_put(wb);
 }
 
-/* Ends the records of an offline memcg, whose pages count for @heir from now on. */
+/*
+ * Ends the records of an offline memcg. Its pages still count for the limits of
+ * @heir, its parent, which takes the records, and those of pages dirtied later.
+ */
 static void memcg_foreign_bequeath(struct memcg_foreign *foreign,
 				   struct mem_cgroup *heir)
 {

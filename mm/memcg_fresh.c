@@ -24,11 +24,8 @@
  * A flush takes a lock, that of all cgroups on some kernels, and time that
  * grows with the number of CPUs. So there is at most one for each cgroup in an
  * interval: 4 ms where the count is too low, since much may be written in a
- * short time, and 50 ms where it may be too high. A check reads the statistics
- * once more at most: they may stay low, where the flusher has pages of others.
- *
- * Charges that wait at memory.max for long share the interval of 4 ms: see
- * mm/memcg_max.c.
+ * short time, and 50 ms where it may be too high. Charges that wait at
+ * memory.max share the interval of 4 ms: see mm/memcg_max.c.
  */
 
 #include <linux/atomic.h>

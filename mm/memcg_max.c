@@ -3,10 +3,9 @@
  * Charges that wait for writeback before the OOM killer is called
  *
  * A task that charges a page to a cgroup at memory.max reclaims there. Reclaim
- * does not wait for pages that are dirty or under writeback, but leaves them
- * for later. If all file pages are, it frees none, and after 16 attempts, which
- * may be over within milliseconds, the OOM killer is called. A while later the
- * disk has written them.
+ * does not wait for pages that are dirty or under writeback. If all file pages
+ * are, it frees none, and after 16 attempts, which may be over within
+ * milliseconds, the OOM killer is called. Later the disk has written them.
  *
  * So a charge for which reclaim has freed nothing sleeps until the cgroup at
  * the limit, with its descendants, has had a batch of pages written. It wakes
@@ -24,17 +23,10 @@
  *	pages = NR_WRITEBACK + dirty	if (memcg_max_nr_waiters)
  *	if (pages) sleep			needed -= nr, wake at 0
  *
- * Pages wake the first waiter that they suffice for, in the order in which the
- * tasks came; those that it does not need count for the next. So there is one
- * wake-up for each batch, or less: a waiter that is killed, or whose time is
- * over, keeps the pages that it has counted. A waiter whose pages are not
- * written, because they were truncated, or because those before it took the
- * last ones, counts the rest every 100 ms. So does one whose wake-up was lost:
- * the end of writeback has no barrier between the two steps above, which every
- * page would pay for.
- *
- * Room below memory.max, by an uncharge or a higher limit, ends the sleep as
- * well: see mm/memcg_wait.c. On cgroup v1, reclaim itself waits for folios
+ * A waiter counts the rest every 100 ms: its pages may be truncated, or its
+ * wake-up lost, as the end of writeback has no barrier between the two steps
+ * above. Room below memory.max, by an uncharge or a higher limit, ends the sleep
+ * as well: see mm/memcg_wait.c. On cgroup v1, reclaim itself waits for folios
  * under writeback, and charges do not.
  */
 
@@ -178,6 +170,12 @@ static long memcg_max_count(long *needed, long nr)
 	return nr - counted;
 }
 
+/*
+ * Pages wake the first waiter that they suffice for, in the order in which the tasks
+ * came; those that it does not need count for the next. So there is one wake-up for
+ * each batch, or less: a waiter that is killed, or whose time is over, keeps the
+ * pages that it has counted.
+ */
 static int memcg_max_wake_function(wait_queue_entry_t *wait, unsigned int mode,
 				   int sync, void *arg)
 {

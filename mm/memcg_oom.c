@@ -23,31 +23,11 @@
  *	one is woken per 64 pages	<------	pages are uncharged
  *	all others are woken		<------	no memory left: the mark goes
  *
- * Why this cannot deadlock
+ * An example: a victim has 400 MiB, 102400 pages. 16 other tasks charge a page
+ * each while it exits. Each 64 pages that are uncharged wake one of them, so all
+ * go on after a hundredth of its pages, and none has a second task killed.
  *
- *	A sleeper may hold a lock that the victim needs to exit. It sleeps until
- *	the mark ends, 1 s at most, and then tries again, with the lock held as
- *	without this file. A task in a transaction, and others that writeback
- *	may need, sleep for a tick. Nor has the victim's exit to be waited for:
- *	after 2 s the OOM reaper frees its anonymous memory, asleep or not. The
- *	uncharge wakes the sleepers. If the reaper cannot get mmap_lock either,
- *	it sets MMF_OOM_SKIP after another second, the mark goes, and the next
- *	victim is chosen.
- *
- *	A sleeper that is chosen itself, or shares the victim's memory, is woken
- *	by its fatal signal. A task that dies does not sleep, and its charge
- *	fails as before, unless it must not fail: see the end of
- *	try_charge_memcg().
- *
- *	The victim does not need anything of the OOM killer, and oom_lock is not
- *	held by sleepers. A mark that no one takes away ends after 1 s.
- *
- * The mark is a hint: one for each slot of a hash. If two levels share a slot,
- * the later kill's mark stays, and the other level's tasks do as without; those
- * that sleep already may do so until its own mark would have ended. Nor does
- * it name the victim. Where several die at a level or below, the first one without
- * memory takes the mark away, and the next kill may come before the others have
- * freed theirs, as without the mark.
+ * The mark is a hint, and ends after 1 s in any case: see struct memcg_oom_mark.
  */
 
 #include <linux/atomic.h>
@@ -73,10 +53,36 @@
 #define MEMCG_OOM_TIMEOUT	HZ	/* of a mark, and of a sleep */
 #define MEMCG_OOM_TIMEOUT_WRITE	max(HZ / 50, 1)	/* of a write to memory.max */
 
+/*
+ * Why this cannot deadlock
+ *
+ * A sleeper may hold a lock that the victim needs to exit. It sleeps until the mark
+ * ends, 1 s at most, and then tries again, with the lock held as without this file.
+ * A task in a transaction, and others that writeback may need, sleep for a tick. Nor
+ * has the victim's exit to be waited for: after 2 s the OOM reaper frees its
+ * anonymous memory, asleep or not. The uncharge wakes the sleepers. If the reaper
+ * cannot get mmap_lock either, it sets MMF_OOM_SKIP after another second, the mark
+ * goes, and the next victim is chosen.
+ *
+ * A sleeper that is chosen itself, or shares the victim's memory, is woken by its
+ * fatal signal. A task that dies does not sleep, and its charge fails as before,
+ * unless it must not fail: see the end of try_charge_memcg().
+ *
+ * The victim does not need anything of the OOM killer, and oom_lock is not held by
+ * sleepers. A mark that no task takes away ends after 1 s.
+ */
+
 /**
  * struct memcg_oom_mark - a level whose victim has memory yet
  * @level: the level; only compared, since it may be gone
  * @until: when the mark ends, in jiffies
+ *
+ * There is one for each slot of a hash. If two levels share a slot, the later kill's
+ * mark stays, and the other level's tasks do as without; those that sleep already may
+ * do so until its own mark would have ended. Nor does it name the victim. Where
+ * several die at a level or below, the first one without memory takes the mark away,
+ * and the next kill may come before the others have freed theirs, as without the
+ * mark.
  */
 struct memcg_oom_mark {
 	struct mem_cgroup *level;

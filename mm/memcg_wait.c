@@ -9,9 +9,9 @@
  *
  * An uncharge that leaves a level below a limit has the tasks woken which sleep
  * because of that limit: as many as the room is for, if each charges a batch of
- * 64 pages. A task that needs more than there is sleeps on, and those behind it
- * are served. A task that goes on does the same for the others, as it may need
- * less than a batch, or none.
+ * 64 pages. With room for 150 pages, and four tasks that need 1, 512, 1 and 1, the
+ * first and the third are woken. A task that goes on does the same for the others,
+ * as it may need less than a batch, or none.
  *
  *	task				another task
  *
@@ -23,11 +23,6 @@
  * One of the two sees the other's write, so an uncharge loses no wake-up. Where
  * no task sleeps, it costs a load. Kernel memory may be freed under any lock of
  * the scheduler, or in an NMI, so an irq_work does the waking.
- *
- * A charge that fails at an ancestor takes back the pages that it has added at
- * the levels below, and wakes no task. A task that finds no room there within
- * these few instructions sleeps until the next uncharge, or its timeout. To wake
- * it would cost each attempt of each charge at a limit an interrupt.
  *
  * Each sleep has a timeout: no task depends on another one's wake-up for ever.
  *
@@ -293,6 +288,12 @@ static bool memcg_wait_note(const unsigned long *limit, unsigned long usage)
 	return true;
 }
 
+/*
+ * A charge that fails at an ancestor takes back the pages that it has added at the
+ * levels below, and does not come here. A task that finds no room there within these
+ * few instructions sleeps until the next uncharge, or its timeout. To wake it would
+ * cost each attempt of each charge at a limit an interrupt.
+ */
 static bool memcg_wait_note_level(struct mem_cgroup *level)
 {
 	unsigned long usage = page_counter_read(&level->memory);

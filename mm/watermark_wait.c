@@ -25,34 +25,8 @@
  *	  are woken for.
  *
  * A task sleeps only while another task is in direct reclaim for the same node,
- * or kswapd is awake there: see watermark_hand_over().
- *
- * No wake-up is lost
- *
- *	waiter					task that frees pages
- *
- *	watermark_waiters++
- *	enter the queue
- *	lock(zone->lock)			lock(zone->lock)
- *	count the pages on the buddy lists	put pages on the buddy lists
- *						read watermark_waiters
- *	unlock(zone->lock)			unlock(zone->lock)
- *	sleep if there are too few		wake waiters from the queue
- *
- *	If the waiter's critical section is first, the other task sees the
- *	waiter and its entry in the queue. Otherwise the waiter finds the pages
- *	and does not sleep. So freeing pages needs no barrier, and one load
- *	while no task waits. Both count the pages on the buddy lists under the
- *	lock: the zone's counter may lack the per-CPU differences, and a wake-up
- *	must not be withheld because of those. Other tasks may free or take
- *	pages before the wake-up; the last one to free pages has the latest
- *	count, and decides by that.
- *
- *	The timeout covers the rest: memory that becomes usable without being
- *	freed (a lower vm.lowmem_reserve_ratio, pageblocks that are no longer
- *	isolated or reserved), pages that are freed where no lock may be waited
- *	for, waiters behind WATERMARK_PASS_MAX others, and a page promised to a
- *	task that took another one.
+ * or kswapd is awake there: see watermark_hand_over(). No wake-up is lost: see
+ * watermark_wait_on().
  *
  * Mel Gorman proposed waiting on watermarks in place of congestion in 2010.
  */
@@ -373,7 +347,7 @@ static int watermark_wake_function(struct wait_queue_entry *entry,
 static void watermark_wake_queue(struct watermark_queue *queue,
 				 struct watermark_offer *offer)
 {
-	/* zone->lock was taken since the waiter entered: see the top */
+	/* zone->lock was taken since the waiter entered: see watermark_wait_on() */
 	if (waitqueue_active(&queue->wait))
 		__wake_up(&queue->wait, TASK_NORMAL, 0, offer);
 }
@@ -597,6 +571,31 @@ static bool watermark_must_reclaim(const struct watermark_waiter *waiter)
  * watermark_wait_on - wait until there is memory for an allocation
  * @waiter: set up by watermark_waiter_init()
  * @timeout: in jiffies
+ *
+ * No wake-up is lost::
+ *
+ *	waiter					task that frees pages
+ *
+ *	watermark_waiters++
+ *	enter the queue
+ *	lock(zone->lock)			lock(zone->lock)
+ *	count the pages on the buddy lists	put pages on the buddy lists
+ *						read watermark_waiters
+ *	unlock(zone->lock)			unlock(zone->lock)
+ *	sleep if there are too few		wake waiters from the queue
+ *
+ * If the waiter's critical section is first, the other task sees the waiter and its
+ * entry in the queue. Otherwise the waiter finds the pages and does not sleep. So
+ * freeing pages needs no barrier, and one load while no task waits. Both count the
+ * pages on the buddy lists under the lock: the zone's counter may lack the per-CPU
+ * differences, and a wake-up must not be withheld because of those. Other tasks may
+ * free or take pages before the wake-up; the last one to free pages has the latest
+ * count, and decides by that.
+ *
+ * The timeout covers the rest: memory that becomes usable without being freed (a
+ * lower vm.lowmem_reserve_ratio, pageblocks that are no longer isolated or
+ * reserved), pages that are freed where no lock may be waited for, waiters behind
+ * WATERMARK_PASS_MAX others, and a page promised to a task that took another one.
  *
  * Context: the task can sleep.
  * Return: how it ended; WATERMARK_REACHED if it did not sleep.
