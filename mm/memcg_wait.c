@@ -9,9 +9,9 @@
  *
  * An uncharge that leaves a level below a limit has the tasks woken which sleep
  * because of that limit: as many as the room is for, if each charges a batch of
- * 64 pages. With room for 150 pages, and four tasks that need 1, 512, 1 and 1, the
- * first and the third are woken. A task that goes on does the same for the others,
- * as it may need less than a batch, or none.
+ * 64 pages. With room for 128 pages, and four tasks that need 1, 512, 1 and 1, the
+ * first and the third are woken, for 64 each. A woken task does the same for the
+ * others, as it may need less than a batch, or none.
  *
  *	task				another task
  *
@@ -50,6 +50,8 @@
 #define MEMCG_WAIT_NR_QUEUES	BIT(MEMCG_WAIT_QUEUE_BITS)
 /* How many tasks an uncharge may pass over: the walk has interrupts off. */
 #define MEMCG_WAIT_PASS_MAX	1024
+/* The same for the end of a folio's writeback: a bio may have thousands of folios. */
+#define MEMCG_WAIT_PASS_WRITTEN	64
 
 /* Tasks that sleep, or are about to, because of any cgroup. */
 atomic_t memcg_wait_nr = ATOMIC_INIT(0);
@@ -205,7 +207,9 @@ static bool memcg_wait_spend(struct memcg_wait_event *event,
  */
 int memcg_wait_pass(struct memcg_wait_event *event)
 {
-	return event->freed || ++event->nr_passed < MEMCG_WAIT_PASS_MAX ? 0 : -1;
+	int most = event->written ? MEMCG_WAIT_PASS_WRITTEN : MEMCG_WAIT_PASS_MAX;
+
+	return event->freed || ++event->nr_passed < most ? 0 : -1;
 }
 
 /**
@@ -233,30 +237,33 @@ int memcg_wait_wake_function(wait_queue_entry_t *wait, unsigned int mode,
 	return 1;
 }
 
-/* Returns whether there may be more tasks to wake. */
-static bool memcg_wait_wake_queue(wait_queue_head_t *queue)
+/* Wakes @most tasks at most, and returns how many. */
+static int memcg_wait_wake_queue(wait_queue_head_t *queue, int most)
 {
 	struct memcg_wait_event event = {};
 
-	__wake_up(queue, TASK_NORMAL, MEMCG_WAIT_WAKE_MAX, &event);
-	return event.nr_woken >= MEMCG_WAIT_WAKE_MAX;
+	__wake_up(queue, TASK_NORMAL, most, &event);
+	return event.nr_woken;
 }
 
 /* The uncharge before this was a full barrier, and so is the bit that is taken. */
 static void memcg_wait_wake_queues(struct irq_work *work)
 {
-	bool again = false;
+	int left = MEMCG_WAIT_WAKE_MAX;
 	unsigned int i;
 
-	for (i = 0; i < MEMCG_WAIT_NR_QUEUES; i++)
-		if (test_bit(i, memcg_wait_due) &&
-		    test_and_clear_bit(i, memcg_wait_due) &&
-		    memcg_wait_wake_queue(&memcg_wait_queues[i])) {
-			set_bit(i, memcg_wait_due);
-			again = true;
-		}
-	if (again)
+	for (i = 0; i < MEMCG_WAIT_NR_QUEUES; i++) {
+		if (!test_bit(i, memcg_wait_due) ||
+		    !test_and_clear_bit(i, memcg_wait_due))
+			continue;
+		left -= memcg_wait_wake_queue(&memcg_wait_queues[i], left);
+		if (left)
+			continue;
+		/* This queue, or one behind it, may have more. */
+		set_bit(i, memcg_wait_due);
 		irq_work_queue(work);
+		return;
+	}
 }
 
 /* One for each CPU: on PREEMPT_RT, that of a CPU which goes down may get stuck. */
@@ -315,22 +322,21 @@ void __memcg_wait_wake(struct mem_cgroup *memcg)
 }
 
 /**
- * memcg_wait_changed - wake tasks after a limit of a cgroup has changed
+ * memcg_wait_changed - wake tasks after memory.high or memory.max has changed
+ * @memcg: the cgroup with that limit
+ *
+ * Unlike an uncharge, it also wakes the tasks of a limit that is there no more.
  *
  * Context: any.
  */
-void memcg_wait_changed(void)
+void memcg_wait_changed(struct mem_cgroup *memcg)
 {
-	unsigned int i;
-
 	/* Pairs with the one of a task that has put itself on a queue. */
 	smp_mb();
 	if (!atomic_read(&memcg_wait_nr))
 		return;
-	for (i = 0; i < MEMCG_WAIT_NR_QUEUES; i++)
-		/* See above. */
-		if (waitqueue_active(&memcg_wait_queues[i]))
-			set_bit(i, memcg_wait_due);
+	set_bit(memcg_wait_index(&memcg->memory.high), memcg_wait_due);
+	set_bit(memcg_wait_index(&memcg->memory.max), memcg_wait_due);
 	memcg_wait_wake_soon();
 }
 

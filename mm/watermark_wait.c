@@ -68,8 +68,10 @@ enum watermark_outcome {
 
 #define WATERMARK_WAIT_TIMEOUT_MAX_MS	1000
 
-/* How many waiters that cannot use the pages one that frees them passes over. */
+/* How many waiters a task that frees pages passes over, as they cannot use them. */
 #define WATERMARK_PASS_MAX	32
+/* How many it wakes in each queue. Interrupts are disabled. */
+#define WATERMARK_WAKE_MAX	32
 
 /* A node that does not exist, for the tests. */
 #ifdef CONFIG_WATERMARK_WAIT_KUNIT_TEST
@@ -349,7 +351,7 @@ static void watermark_wake_queue(struct watermark_queue *queue,
 {
 	/* zone->lock was taken since the waiter entered: see watermark_wait_on() */
 	if (waitqueue_active(&queue->wait))
-		__wake_up(&queue->wait, TASK_NORMAL, 0, offer);
+		__wake_up(&queue->wait, TASK_NORMAL, WATERMARK_WAKE_MAX, offer);
 }
 
 void __watermark_wake(struct zone *zone, unsigned long free)
@@ -595,7 +597,8 @@ static bool watermark_must_reclaim(const struct watermark_waiter *waiter)
  * The timeout covers the rest: memory that becomes usable without being freed (a
  * lower vm.lowmem_reserve_ratio, pageblocks that are no longer isolated or
  * reserved), pages that are freed where no lock may be waited for, waiters behind
- * WATERMARK_PASS_MAX others, and a page promised to a task that took another one.
+ * WATERMARK_PASS_MAX or WATERMARK_WAKE_MAX others if no task frees more pages, and
+ * a page promised to a task that took another one.
  *
  * Context: the task can sleep.
  * Return: how it ended; WATERMARK_REACHED if it did not sleep.

@@ -11,7 +11,7 @@ struct mem_cgroup;
 
 extern atomic_t memcg_wait_nr;
 
-void memcg_wait_changed(void);
+void memcg_wait_changed(struct mem_cgroup *memcg);
 void __memcg_wait_wake(struct mem_cgroup *memcg);
 
 /**
@@ -30,7 +30,7 @@ static inline void memcg_wait_wake(struct mem_cgroup *memcg)
 
 #else
 
-static inline void memcg_wait_changed(void) {}
+static inline void memcg_wait_changed(struct mem_cgroup *memcg) {}
 static inline void memcg_wait_wake(struct mem_cgroup *memcg) {}
 
 #endif /* CONFIG_MEMCG_WAIT */

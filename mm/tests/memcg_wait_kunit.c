@@ -119,6 +119,52 @@ static void memcg_wait_test_note(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, memcg_wait_note_level(memcg));
 }
 
+static atomic_t memcg_wait_test_events;
+
+static int memcg_wait_test_event(wait_queue_entry_t *wait, unsigned int mode,
+				 int sync, void *event)
+{
+	atomic_inc(&memcg_wait_test_events);
+	return 0;
+}
+
+/* Is a task that sleeps because of @limit woken when those of @memcg change? */
+static bool memcg_wait_test_reached(struct mem_cgroup *memcg,
+				    const unsigned long *limit)
+{
+	wait_queue_head_t *queue = memcg_wait_queue(limit);
+	struct memcg_waiter waiter;
+
+	atomic_set(&memcg_wait_test_events, 0);
+	memcg_wait_init(&waiter, memcg_wait_test_event, memcg, limit, 0);
+	add_wait_queue_exclusive(queue, &waiter.wait);
+	atomic_inc(&memcg_wait_nr);
+	migrate_disable();
+	memcg_wait_changed(memcg);
+	irq_work_sync(this_cpu_ptr(&memcg_wait_wake_work));
+	migrate_enable();
+	atomic_dec(&memcg_wait_nr);
+	remove_wait_queue(queue, &waiter.wait);
+	return atomic_read(&memcg_wait_test_events);
+}
+
+/* A limit that changes wakes the tasks of its cgroup, and not those of others. */
+static void memcg_wait_test_changed(struct kunit *test)
+{
+	struct mem_cgroup *memcg = memcg_wait_test_memcg(test, 5, 4,
+							 PAGE_COUNTER_MAX);
+	const unsigned long *high = &memcg->memory.high;
+	const unsigned long *max = &memcg->memory.max;
+	const unsigned long *other = high;
+
+	while (memcg_wait_queue(other) == memcg_wait_queue(high) ||
+	       memcg_wait_queue(other) == memcg_wait_queue(max))
+		other++;
+	KUNIT_EXPECT_TRUE(test, memcg_wait_test_reached(memcg, high));
+	KUNIT_EXPECT_TRUE(test, memcg_wait_test_reached(memcg, max));
+	KUNIT_EXPECT_FALSE(test, memcg_wait_test_reached(memcg, other));
+}
+
 /* Which tasks may sleep until others make progress. */
 static void memcg_wait_test_flags(struct kunit *test)
 {
@@ -138,11 +184,17 @@ static void memcg_wait_test_flags(struct kunit *test)
 static void memcg_wait_test_pass(struct kunit *test)
 {
 	struct memcg_wait_event event = { .nr_passed = MEMCG_WAIT_PASS_MAX - 2 };
-	struct memcg_wait_event all = { .nr_passed = MEMCG_WAIT_PASS_MAX };
+	struct memcg_wait_event written = {
+		.written = root_mem_cgroup, .nr_passed = MEMCG_WAIT_PASS_WRITTEN - 2,
+	};
+	struct memcg_wait_event all = {
+		.freed = root_mem_cgroup, .nr_passed = MEMCG_WAIT_PASS_MAX,
+	};
 
-	all.freed = root_mem_cgroup;
 	KUNIT_EXPECT_EQ(test, memcg_wait_pass(&event), 0);
 	KUNIT_EXPECT_EQ(test, memcg_wait_pass(&event), -1);
+	KUNIT_EXPECT_EQ(test, memcg_wait_pass(&written), 0);
+	KUNIT_EXPECT_EQ(test, memcg_wait_pass(&written), -1);
 	KUNIT_EXPECT_EQ(test, memcg_wait_pass(&all), 0);
 }
 
@@ -169,6 +221,7 @@ static struct kunit_case memcg_wait_cases[] = {
 	KUNIT_CASE(memcg_wait_test_spend),
 	KUNIT_CASE(memcg_wait_test_below),
 	KUNIT_CASE(memcg_wait_test_note),
+	KUNIT_CASE(memcg_wait_test_changed),
 	KUNIT_CASE(memcg_wait_test_flags),
 	KUNIT_CASE(memcg_wait_test_pass),
 	KUNIT_CASE(memcg_wait_test_remote),

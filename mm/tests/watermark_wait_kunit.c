@@ -13,7 +13,7 @@
 #define WATERMARK_TEST_MIN	100
 #define WATERMARK_TEST_LOW	150
 #define WATERMARK_TEST_RESERVE	40
-#define WATERMARK_TEST_WAITERS	(WATERMARK_PASS_MAX + 1)
+#define WATERMARK_TEST_WAITERS	(MAX(WATERMARK_PASS_MAX, WATERMARK_WAKE_MAX) + 1)
 #define WATERMARK_TEST_PAGES	2000
 #define WATERMARK_TEST_TASKS	4
 
@@ -242,6 +242,20 @@ static void watermark_test_pass(struct kunit *test)
 	__set_current_state(TASK_RUNNING);
 }
 
+/* Nor does it wake more than WATERMARK_WAKE_MAX with interrupts disabled. */
+static void watermark_test_wake_max(struct kunit *test)
+{
+	struct watermark_test *t = test->priv;
+	int i;
+
+	for (i = 0; i <= WATERMARK_WAKE_MAX; i++)
+		watermark_test_add(t, 0);
+	watermark_test_free(t->zone, 0, 10 * WATERMARK_WAKE_MAX);
+	KUNIT_EXPECT_EQ(test, watermark_test_served(t), WATERMARK_WAKE_MAX);
+	watermark_test_free(t->zone, 0, 1);
+	KUNIT_EXPECT_EQ(test, watermark_test_served(t), WATERMARK_WAKE_MAX + 1);
+}
+
 /* A zone above the highest that the allocation may use does not help. */
 static void watermark_test_zone_idx(struct kunit *test)
 {
@@ -447,6 +461,7 @@ static struct kunit_case watermark_test_cases[] = {
 	KUNIT_CASE(watermark_test_promise),
 	KUNIT_CASE(watermark_test_order),
 	KUNIT_CASE(watermark_test_pass),
+	KUNIT_CASE(watermark_test_wake_max),
 	KUNIT_CASE(watermark_test_zone_idx),
 	KUNIT_CASE(watermark_test_nodes),
 	KUNIT_CASE(watermark_test_races),
