@@ -14,9 +14,10 @@
  * balance_dirty_pages() would then pause the memcg until the pages are old
  * enough for the periodic flusher, 30 s by default.  So each memcg records up
  * to 32 wbs that have dirty pages of it and are not its own: foreign, dying, or
- * that of the root cgroup.  An example: memory.max is 200M, and the memcg's
- * share of vm.dirty_ratio 40M.  It dirties 40M of a file whose owner has 1M
- * dirty in all.  The writer is paused, and starts the owner's flusher.
+ * that of the root cgroup.  An example: by vm.dirty_ratio and memory.max=200M,
+ * a service may have 40M dirty, and is paused from 30M on.  It dirties 30M of
+ * the files of its predecessor.  Its own wb has nothing to write, the old one
+ * has 30M.  The pause starts that, and a disk of 30 MB/s needs a second.
  *
  *	a page becomes dirty			a task is to be paused
  *
@@ -27,7 +28,7 @@
  *
  * A record holds references to its wb and bdi.  Since a wb pins its memcg and
  * blkcg, two memcgs that write each other's files would pin each other for
- * ever.  So records end: see memcg_foreign_expired().
+ * ever.  So records end: see memcg_foreign_expired(), and "Locking".
  */
 #include <linux/backing-dev.h>
 #include <linux/memcontrol.h>

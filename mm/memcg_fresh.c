@@ -12,20 +12,20 @@
  *	too high	The writer is paused, although its pages are written.
  *			Asleep, it does not reclaim, so the count stays for 2 s.
  *
- * So the statistics of the cgroup are flushed
+ * So the statistics are flushed before a writer is paused, and during the
+ * pauses; and if it is not to be paused, but the counters of its flusher, which
+ * need no flush, say that it should be. An example: memory.max=24M is 6144
+ * pages, and the writer is paused if more than 920 are dirty.
  *
- *	- before a writer is paused, and during the pauses, and
- *	- if the writer is not to be paused, but the counters of its flusher,
- *	  which need no flush, say that more pages are dirty than that allows.
+ *	statistics	flusher's counters	the statistics are flushed
+ *	       100		       900	not
+ *	       100		      1000	if the last flush was 4 ms ago
+ *	      1000		       700	if it was 50 ms ago
  *
- * The decision follows from the statistics alone: a flusher also counts pages
- * of its inodes that are charged to other cgroups.
- *
- * A flush takes a lock, that of all cgroups on some kernels, and time that
- * grows with the number of CPUs. So there is at most one for each cgroup in an
- * interval: 4 ms where the count is too low, since much may be written in a
- * short time, and 50 ms where it may be too high. Charges that wait at
- * memory.max share the interval of 4 ms: see mm/memcg_max.c.
+ * The statistics alone decide on the pause: the flusher also counts pages of
+ * its inodes that are charged to other cgroups. A flush takes a lock, that of
+ * all cgroups on some kernels, and time that grows with the number of CPUs,
+ * hence the intervals. Charges that wait at memory.max share that of 4 ms.
  */
 
 #include <linux/atomic.h>

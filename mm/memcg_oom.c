@@ -10,7 +10,7 @@
  * mmu_gather.
  *
  * So a kill marks the level for which it was made. As long as it is marked,
- * charges at that level have no other task killed, and sleep on a queue of
+ * charges at that level do not call the OOM killer, and sleep on a queue of
  * mm/memcg_wait.c until there is room, or the mark ends. The mark goes when a
  * victim of the level or below has no memory left, by exit_mmap() or by the OOM
  * reaper, and all sleepers are woken: if there is still no room, they make the
@@ -27,7 +27,8 @@
  * each while it exits. Each 64 pages that are uncharged wake one of them, so all
  * go on after a hundredth of its pages, and none has a second task killed.
  *
- * The mark is a hint, and ends after 1 s in any case: see struct memcg_oom_mark.
+ * The mark is a hint, and ends 1 s after the last call of the OOM killer for the
+ * level: see struct memcg_oom_mark. For locks, see "Why this cannot deadlock".
  */
 
 #include <linux/atomic.h>
@@ -69,7 +70,8 @@
  * unless it must not fail: see the end of try_charge_memcg().
  *
  * The victim does not need anything of the OOM killer, and oom_lock is not held by
- * sleepers. A mark that no task takes away ends after 1 s.
+ * sleepers. A mark that no task takes away ends 1 s after the last call of the OOM
+ * killer for its level.
  */
 
 /**
