@@ -5,8 +5,8 @@
  * A limit protects others from a cgroup. A floor, memory.dirty_min, protects a
  * cgroup from others: while it has fewer dirty pages and pages under writeback
  * than its effective floor, neither the system-wide limit nor the limit of an
- * ancestor pauses its writers. Three quarters of the room below memory.max and
- * memory.high still do.
+ * ancestor pauses its writers. Three quarters of what it could dirty below
+ * memory.max and memory.high still do: its page cache, and the room there.
  *
  * Effective floors are divided as page_counter_calculate_protection() divides
  * memory.low, with memory_recursiveprot. A claim is the part of a floor that is
