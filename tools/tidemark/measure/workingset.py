@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A database in memory beside readers of other files, and mechanisms that may protect its pages."""
+"""Pages in use beside readers of other files, and mechanisms that may protect them."""
 
 from .benchmark import BASE, Benchmark, Setting, Variant, null_blk
 
 # Each request takes 100 us, as on a flash disk. The disk's content is in the guest's memory too.
-FLASH = (
-    *null_blk(1, "gb=2", "memory_backed=1", "irqmode=2", "completion_nsec=100000", "no_sched=1"),
-    "bench.disk=ext4",
+FLASH = null_blk(1, "gb=2", "memory_backed=1", "irqmode=2", "completion_nsec=100000", "no_sched=1")
+LRUS = (
+    Setting("classic", ("bench.lru=0",), memory_mib=1056),
+    Setting("MGLRU", ("bench.lru=1",), memory_mib=1056),
 )
 # Those of upstream run on the unpatched kernel.
 UPSTREAM = ("cgroups", "memory.low", "memory.min", "memory.high", "noreuse", "dontcache")
@@ -32,12 +33,9 @@ WORKING_SET = Benchmark(
         *(_with(name, pristine=True) for name in UPSTREAM),
         *(_with(name, pristine=False) for name in OURS),
     ),
-    settings=(
-        Setting("classic", ("bench.lru=0",), memory_mib=1056),
-        Setting("MGLRU", ("bench.lru=1",), memory_mib=1056),
-    ),
+    settings=LRUS,
     boots=2,
-    parameters=FLASH,
+    parameters=(*FLASH, "bench.disk=ext4"),
     commands=("mkfs.ext4", "grep"),
     libraries=("sqlite3",),
     tools=("libsqlite3-dev",),
@@ -45,4 +43,18 @@ WORKING_SET = Benchmark(
     by_scene=True,
 )
 
-BENCHMARKS = (WORKING_SET,)
+SPLICE = Benchmark(
+    name="splice",
+    title="a set of pages that is read every 3 s, beside a stream by read() or sendfile()",
+    about="128 MiB, beside three times 512 MiB, in 300 MiB; on XFS, which has large folios",
+    minutes=8,
+    program="splice",
+    settings=LRUS,
+    boots=3,
+    parameters=FLASH,
+    commands=("mkfs.xfs",),
+    headline=".*sendfile.*",
+    by_name_only=True,
+)
+
+BENCHMARKS = (WORKING_SET, SPLICE)

@@ -195,6 +195,17 @@ static UNUSED void wait_for(pid_t pid)
 	}
 }
 
+/* Flags that tasks share. */
+static UNUSED void set_flag(int *flag)
+{
+	__atomic_store_n(flag, 1, __ATOMIC_SEQ_CST);
+}
+
+static UNUSED bool is_set(const int *flag)
+{
+	return __atomic_load_n(flag, __ATOMIC_SEQ_CST);
+}
+
 static UNUSED void *map_shared(size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -71,11 +71,6 @@ static char *take(long bytes)
 	return p;
 }
 
-static bool is_set(const int *flag)
-{
-	return __atomic_load_n(flag, __ATOMIC_SEQ_CST);
-}
-
 static void await(const int *flag, int value)
 {
 	while (__atomic_load_n(flag, __ATOMIC_SEQ_CST) < value)

@@ -45,16 +45,6 @@ static const char *db_group, *reader_group;	/* NULL: the root */
 static bool use_noreuse, use_dontcache;
 static char buffer[MIB];
 
-static void set_flag(int *flag)
-{
-	__atomic_store_n(flag, 1, __ATOMIC_SEQ_CST);
-}
-
-static bool is_set(const int *flag)
-{
-	return __atomic_load_n(flag, __ATOMIC_SEQ_CST);
-}
-
 static void await(const int *flag)
 {
 	while (!is_set(flag))
