@@ -39,19 +39,24 @@ SYSTEM = rootfs.System(
 # Our files, tasks that write, and shortage of memory. "openat" would be all devices.
 SYSCALLS = (
     *("openat$memcg*", "openat$vm_*", "openat$cgroup*", "openat$dir", "mkdirat$memcg"),
-    *("mkdirat$cgroup*", "unlinkat$memcg", "write$memcg_*", "write$cgroup*", "close", "dup"),
-    *("creat", "open", "read", "pread64", "write", "pwrite64", "pwritev2", "lseek", "unlink"),
-    *("rename", "truncate", "ftruncate", "fallocate", "fsync", "fdatasync", "sync", "syncfs"),
-    *("sync_file_range", "fadvise64", "readahead", "cachestat", "copy_file_range", "sendfile"),
-    *("splice", "vmsplice", "tee", "pipe2", "mmap", "munmap", "msync", "madvise", "mlock"),
-    *("mremap", "memfd_create", "poll", "io_setup", "io_submit", "getpid", "clock_gettime"),
+    *("mkdirat$cgroup*", "unlinkat$memcg", "write$memcg_*", "write$cgroup*", "close"),
+    *("write$vm_*", "dup", "creat", "open", "read", "pread64", "write", "pwrite64", "pwritev2"),
+    *("lseek", "unlink", "rename", "truncate", "ftruncate", "fallocate", "fsync", "fdatasync"),
+    *("sync", "syncfs", "sync_file_range", "fadvise64", "readahead", "cachestat"),
+    *("copy_file_range", "sendfile", "splice", "vmsplice", "tee", "pipe2", "mmap", "munmap"),
+    *("msync", "madvise", "mlock", "mremap", "memfd_create", "poll", "io_setup", "io_submit"),
+    *("getpid", "clock_gettime"),
 )
-MEMORY_MIB = 2048
-DISK_BYTES = 64 << 20
+# So little that a few programs bring the machine to direct reclaim.
+MEMORY_MIB = 448
+DISK_BYTES = 512 << 20
+# Writers have to be faster than the disk, also in emulation.
+DISK_BYTES_PER_SECOND = 4 << 20
 CPUS = 2
 TASKS = 4
 READY_SECONDS = 300
 SOURCE = re.compile(r"mm/\w+\.c")
+BROKEN = re.compile(r"seed \S+/tidemark_(\d+) is broken: (.+)")
 
 
 @dataclass(frozen=True)
@@ -125,12 +130,13 @@ def configuration(top: Path, image: Image, place: Path) -> dict[str, object]:
 
 
 def _disk(place: Path) -> list[str]:
-    """An empty disk for programs to write to: in a high slot, it comes after the system's."""
+    """An empty, slow disk for programs to write to: in a high slot, it comes after the system's."""
     image = place / "disk.img"
     with image.open("wb") as stream:
         stream.truncate(DISK_BYTES)
     drive = f"-drive if=none,id=scratch,format=raw,cache=unsafe,file={image}"
-    return [drive, "-device virtio-blk-pci,drive=scratch,addr=1e"]
+    slow = f"throttling.bps-write={DISK_BYTES_PER_SECOND}"
+    return [f"{drive},{slow}", "-device virtio-blk-pci,drive=scratch,addr=1e"]
 
 
 def _free_port() -> int:
@@ -164,8 +170,17 @@ def _wait(running: subprocess.Popen[bytes], log: Path, minutes: float) -> None:
     end = time.monotonic() + 60 * minutes
     while time.monotonic() < end:
         time.sleep(1)
+        text = log.read_text()
         if running.poll() is not None:
-            raise Failure(f"{log}: syz-manager ended", log.read_text().splitlines()[-20:])
+            raise Failure(f"{log}: syz-manager ended", text.splitlines()[-20:])
+        check_seeds(text)
+
+
+def check_seeds(log: str) -> None:
+    """The manager goes on without a seed that it cannot use."""
+    if found := BROKEN.search(log):
+        first = seeds()[int(found[1])].splitlines()[0]
+        raise Failure(f"{SEEDS}: {first}: {found[2]}")
 
 
 def _get(address: str) -> str:

@@ -342,6 +342,12 @@ class SyzkallerTest(fake.Case):
         self.assertEqual(syzkaller.steps()[1][-1], "test/tidemark_0")
         self.assertEqual(len(syzkaller.seeds()), len(syzkaller.steps()) - 2)
 
+    def test_a_seed_that_the_manager_refuses_is_named(self) -> None:
+        log = "2026/11/28 22:12:39 seed sys/linux/test/tidemark_0 is broken: longer than 40 calls\n"
+        with self.assertRaisesRegex(Failure, "A writer under a limit.*: longer than 40 calls"):
+            syzkaller.check_seeds(log)
+        syzkaller.check_seeds(log.replace("tidemark_0", "pipe"))
+
     def test_each_knob_is_described(self) -> None:
         text = syzkaller.DESCRIPTIONS.read_text()
         for row in (REPOSITORY.root / "README.md").read_text().splitlines():
