@@ -723,46 +723,65 @@ static void active_ratio_sum_up(struct lruvec *target,
 	} while (memcg);
 }
 
+static void active_ratio_renew_sizes(struct lruvec *target)
+{
+	struct active_ratio_sum sum = {};
+
+	active_ratio_sum_up(target, active_ratio_add_sizes, &sum);
+	WRITE_ONCE(target->active_ratio.active, sum.active);
+	WRITE_ONCE(target->active_ratio.inactive, sum.inactive);
+}
+
+/*
+ * Its three sums are from the same moment, or they would not agree. They follow
+ * from the sizes, which therefore come first.
+ */
+static void active_ratio_renew_held(struct lruvec *target)
+{
+	struct active_ratio_sum sum = {};
+
+	/* For the classic LRU. An old number must not outlast the other one. */
+	if (!lru_gen_enabled())
+		active_ratio_sum_up(target, active_ratio_add_held, &sum);
+	WRITE_ONCE(target->active_ratio.held,
+		   active_ratio_held_by_all(sum.active, sum.inactive, sum.held));
+}
+
 /*
  * When the sums of a subtree were renewed, in jiffies, without the lowest bit; or
  * when a reclaimer began to renew them, with that bit. There is one at a time:
  * where cgroups are so many that a walk takes longer than a period, reclaimers
- * would pile up. But a reclaimer that has used up its cpu.max may not come back
- * for minutes, and then another one takes over.
+ * would pile up. But on some kernels a reclaimer that has used up its cpu.max stops
+ * in the walk, and may not come back for minutes. Then another one takes over. The
+ * sums of the first one are old when they come, and last for a period.
  */
 #define ACTIVE_RATIO_RENEWING	1UL
 #define ACTIVE_RATIO_TAKEOVER	(10 * ACTIVE_RATIO_PERIOD)
 
-/* Returns the claim to hand to active_ratio_end_renewal(), or 0. */
-static unsigned long active_ratio_begin_renewal(struct lruvec *target)
+/* Is the value @then of ->at, read before the clock, too old at @now? */
+static bool active_ratio_is_due(unsigned long then, unsigned long now)
 {
-	unsigned long then = READ_ONCE(target->active_ratio.at), now = jiffies;
 	unsigned long start = then & ~ACTIVE_RATIO_RENEWING;
 	unsigned long wait = then & ACTIVE_RATIO_RENEWING ?
 			     ACTIVE_RATIO_TAKEOVER : ACTIVE_RATIO_PERIOD;
 
-	if (time_in_range(now, start, start + wait))
-		return 0;
-	now |= ACTIVE_RATIO_RENEWING;
-	return cmpxchg(&target->active_ratio.at, then, now) == then ? now : 0;
+	return !time_in_range(now, start, start + wait);
 }
 
-/* Returns false if another reclaimer has taken over. */
-static bool active_ratio_end_renewal(struct lruvec *target, unsigned long claim)
+static bool active_ratio_begin_renewal(struct lruvec *target)
 {
-	return try_cmpxchg(&target->active_ratio.at, &claim,
-			   jiffies & ~ACTIVE_RATIO_RENEWING);
+	unsigned long then = READ_ONCE(target->active_ratio.at), now = jiffies;
+
+	return active_ratio_is_due(then, now) &&
+	       cmpxchg(&target->active_ratio.at, then,
+		       now | ACTIVE_RATIO_RENEWING) == then;
 }
 
-static void active_ratio_publish(struct lruvec *target,
-				 const struct active_ratio_sum *sizes,
-				 const struct active_ratio_sum *held)
+static void active_ratio_end_renewal(struct lruvec *target)
 {
-	WRITE_ONCE(target->active_ratio.active, sizes->active);
-	WRITE_ONCE(target->active_ratio.inactive, sizes->inactive);
-	WRITE_ONCE(target->active_ratio.held,
-		   active_ratio_held_by_all(held->active, held->inactive,
-					    held->held));
+	/* The next reclaimer's sums are to come after these. */
+	smp_store_release(&target->active_ratio.at,
+			  jiffies & ~ACTIVE_RATIO_RENEWING);
 }
 
 /**
@@ -777,18 +796,12 @@ static void active_ratio_publish(struct lruvec *target,
  */
 void __active_ratio_prepare(struct lruvec *target)
 {
-	struct active_ratio_sum sizes = {}, held = {};
-	unsigned long claim = active_ratio_begin_renewal(target);
-
-	if (!claim)
+	if (!active_ratio_begin_renewal(target))
 		return;
 	if (!active_ratio_is_node(target))
-		active_ratio_sum_up(target, active_ratio_add_sizes, &sizes);
-	/* On the multi-gen LRU, 0: an old number must not outlast a switch. */
-	if (!lru_gen_enabled())
-		active_ratio_sum_up(target, active_ratio_add_held, &held);
-	if (active_ratio_end_renewal(target, claim))
-		active_ratio_publish(target, &sizes, &held);
+		active_ratio_renew_sizes(target);
+	active_ratio_renew_held(target);
+	active_ratio_end_renewal(target);
 }
 
 /**

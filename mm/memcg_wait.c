@@ -50,8 +50,6 @@
 #define MEMCG_WAIT_NR_QUEUES	BIT(MEMCG_WAIT_QUEUE_BITS)
 /* How many tasks an uncharge may pass over: the walk has interrupts off. */
 #define MEMCG_WAIT_PASS_MAX	1024
-/* The same for the end of a folio's writeback: a bio may have thousands of folios. */
-#define MEMCG_WAIT_PASS_WRITTEN	64
 
 /* Tasks that sleep, or are about to, because of any cgroup. */
 atomic_t memcg_wait_nr = ATOMIC_INIT(0);
@@ -207,9 +205,7 @@ static bool memcg_wait_spend(struct memcg_wait_event *event,
  */
 int memcg_wait_pass(struct memcg_wait_event *event)
 {
-	int most = event->written ? MEMCG_WAIT_PASS_WRITTEN : MEMCG_WAIT_PASS_MAX;
-
-	return event->freed || ++event->nr_passed < most ? 0 : -1;
+	return event->freed || ++event->nr_passed < MEMCG_WAIT_PASS_MAX ? 0 : -1;
 }
 
 /**

@@ -350,43 +350,33 @@ static void active_ratio_test_parse(struct kunit *test)
 
 #endif /* CONFIG_MEMCG */
 
-/* One reclaimer renews the sums of a subtree, and not before the period is over. */
+/* Sums are renewed once in a period, by one reclaimer, until it seems to be stuck. */
+static void active_ratio_test_due(struct kunit *test)
+{
+	const unsigned long at = 0UL - 1000, renewing = at | ACTIVE_RATIO_RENEWING;
+
+	KUNIT_EXPECT_FALSE(test, active_ratio_is_due(at, at));
+	KUNIT_EXPECT_FALSE(test, active_ratio_is_due(at, at + ACTIVE_RATIO_PERIOD));
+	KUNIT_EXPECT_TRUE(test, active_ratio_is_due(at, at + ACTIVE_RATIO_PERIOD + 1));
+	/* The clock may be odd, and is rounded down. */
+	KUNIT_EXPECT_FALSE(test, active_ratio_is_due(renewing, at));
+	KUNIT_EXPECT_FALSE(test, active_ratio_is_due(renewing,
+						     at + ACTIVE_RATIO_TAKEOVER));
+	KUNIT_EXPECT_TRUE(test, active_ratio_is_due(renewing,
+						    at + ACTIVE_RATIO_TAKEOVER + 1));
+}
+
 static void active_ratio_test_renewal(struct kunit *test)
 {
 	struct lruvec *target = kunit_kzalloc(test, sizeof(*target), GFP_KERNEL);
-	unsigned long claim;
 
 	KUNIT_ASSERT_NOT_NULL(test, target);
-	target->active_ratio.at = (jiffies - 2 * ACTIVE_RATIO_PERIOD) &
+	target->active_ratio.at = (jiffies - 2 * ACTIVE_RATIO_TAKEOVER) &
 				  ~ACTIVE_RATIO_RENEWING;
-	claim = active_ratio_begin_renewal(target);
-	KUNIT_EXPECT_NE(test, claim, 0);
-	KUNIT_EXPECT_EQ(test, active_ratio_begin_renewal(target), 0);
-	/* Also if it takes longer than a period. */
-	claim -= 4 * ACTIVE_RATIO_PERIOD;
-	target->active_ratio.at = claim;
-	KUNIT_EXPECT_EQ(test, active_ratio_begin_renewal(target), 0);
-	KUNIT_EXPECT_TRUE(test, active_ratio_end_renewal(target, claim));
-	KUNIT_EXPECT_EQ(test, active_ratio_begin_renewal(target), 0);
-	target->active_ratio.at -= 4 * ACTIVE_RATIO_PERIOD;
-	KUNIT_EXPECT_NE(test, active_ratio_begin_renewal(target), 0);
-}
-
-/* A reclaimer that does not come back is replaced, and its sums are dropped. */
-static void active_ratio_test_takeover(struct kunit *test)
-{
-	struct lruvec *target = kunit_kzalloc(test, sizeof(*target), GFP_KERNEL);
-	unsigned long stalled = (jiffies - 2 * ACTIVE_RATIO_TAKEOVER) |
-				ACTIVE_RATIO_RENEWING;
-	unsigned long claim;
-
-	KUNIT_ASSERT_NOT_NULL(test, target);
-	target->active_ratio.at = stalled;
-	claim = active_ratio_begin_renewal(target);
-	KUNIT_EXPECT_NE(test, claim, 0);
-	KUNIT_EXPECT_FALSE(test, active_ratio_end_renewal(target, stalled));
-	KUNIT_EXPECT_EQ(test, target->active_ratio.at, claim);
-	KUNIT_EXPECT_TRUE(test, active_ratio_end_renewal(target, claim));
+	KUNIT_EXPECT_TRUE(test, active_ratio_begin_renewal(target));
+	KUNIT_EXPECT_TRUE(test, target->active_ratio.at & ACTIVE_RATIO_RENEWING);
+	active_ratio_end_renewal(target);
+	KUNIT_EXPECT_FALSE(test, target->active_ratio.at & ACTIVE_RATIO_RENEWING);
 }
 
 static struct kunit_case active_ratio_cases[] = {
@@ -402,8 +392,8 @@ static struct kunit_case active_ratio_cases[] = {
 	KUNIT_CASE(active_ratio_test_to_give_up),
 	KUNIT_CASE(active_ratio_test_order),
 	KUNIT_CASE(active_ratio_test_distance),
+	KUNIT_CASE(active_ratio_test_due),
 	KUNIT_CASE(active_ratio_test_renewal),
-	KUNIT_CASE(active_ratio_test_takeover),
 #ifdef CONFIG_LRU_GEN
 	KUNIT_CASE(active_ratio_test_zones),
 #endif

@@ -184,17 +184,12 @@ static void memcg_wait_test_flags(struct kunit *test)
 static void memcg_wait_test_pass(struct kunit *test)
 {
 	struct memcg_wait_event event = { .nr_passed = MEMCG_WAIT_PASS_MAX - 2 };
-	struct memcg_wait_event written = {
-		.written = root_mem_cgroup, .nr_passed = MEMCG_WAIT_PASS_WRITTEN - 2,
-	};
 	struct memcg_wait_event all = {
 		.freed = root_mem_cgroup, .nr_passed = MEMCG_WAIT_PASS_MAX,
 	};
 
 	KUNIT_EXPECT_EQ(test, memcg_wait_pass(&event), 0);
 	KUNIT_EXPECT_EQ(test, memcg_wait_pass(&event), -1);
-	KUNIT_EXPECT_EQ(test, memcg_wait_pass(&written), 0);
-	KUNIT_EXPECT_EQ(test, memcg_wait_pass(&written), -1);
 	KUNIT_EXPECT_EQ(test, memcg_wait_pass(&all), 0);
 }
 
