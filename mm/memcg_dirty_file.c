@@ -172,7 +172,7 @@ static ssize_t memcg_dirty_min_write(struct kernfs_open_file *of, char *buf,
 
 /* memory.dirty_stat */
 
-/* Until the first limit of a boot, the counts are those of memory.stat. */
+/* Until memcg_dirty_enable(), the counts are those of memory.stat. */
 static void memcg_dirty_show_counts(struct mem_cgroup *memcg,
 				    unsigned long *dirty, unsigned long *total)
 {

@@ -513,9 +513,10 @@ void memcg_dirty_adapt_later(void)
 /**
  * memcg_dirty_enable - begin to count
  *
- * Until the first limit of a boot, a static key keeps the counts off the update
- * path; then it stays on. Once jump labels have been patched, no CPU passes by the
- * counts, and each update that did so is in the sums that the walk folds.
+ * Until the first limit or floor of a boot, or the first memory.dirty_peak opened
+ * for writing, a static key keeps the counts off the update path; then it stays on.
+ * Once jump labels have been patched, no CPU passes by the counts, and each update
+ * that did so is in the sums that the walk folds.
  *
  * Context: may sleep.
  */

@@ -25,7 +25,7 @@
  *
  * An example: a victim has 400 MiB, 102400 pages. 16 other tasks charge a page
  * each while it exits. Each 64 pages that are uncharged wake one of them, so all
- * go on after a hundredth of its pages, and none has a second task killed.
+ * resume after a hundredth of its pages, and the OOM killer is not called again.
  *
  * The mark is a hint, and ends 1 s after the last call of the OOM killer for the
  * level: see struct memcg_oom_mark. For locks, see "Why this cannot deadlock".

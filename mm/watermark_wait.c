@@ -90,8 +90,8 @@ enum watermark_outcome {
  * watermark. The zone counts the promised pages until the woken task runs, so
  * that the next task to free pages does not promise them again. A task that
  * cannot use the zone, or has to leave more pages there, is passed over and
- * keeps its place. WATERMARK_PASS_MAX are passed over at most, since interrupts
- * are disabled.
+ * keeps its place. WATERMARK_PASS_MAX are passed over at most, and
+ * WATERMARK_WAKE_MAX of each queue woken, since interrupts are disabled.
  *
  * Pages are freed in interrupts too. The queue's lock is taken with interrupts
  * disabled where zone->lock can be taken: under pcp->lock, but never under

@@ -170,8 +170,9 @@ def _wait(running: subprocess.Popen[bytes], log: Path, minutes: float) -> None:
     end = time.monotonic() + 60 * minutes
     while time.monotonic() < end:
         time.sleep(1)
-        text = log.read_text()
-        if running.poll() is not None:
+        ended = running.poll() is not None
+        text = log.read_text(errors="replace")
+        if ended:
             raise Failure(f"{log}: syz-manager ended", text.splitlines()[-20:])
         check_seeds(text)
 

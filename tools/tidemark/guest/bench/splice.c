@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A set of pages that is read every few seconds, beside a stream: a file larger than
- * memory, which is read from its begin to its end by read() or sendfile(), on XFS,
+ * memory, which is read from beginning to end by read() or sendfile(), on XFS,
  * which has large folios. The kernel command line names
  *
  *	bench.lru=0|1		classic, MGLRU
