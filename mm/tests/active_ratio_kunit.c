@@ -369,14 +369,18 @@ static void active_ratio_test_due(struct kunit *test)
 static void active_ratio_test_renewal(struct kunit *test)
 {
 	struct lruvec *target = kunit_kzalloc(test, sizeof(*target), GFP_KERNEL);
+	unsigned long start = jiffies & ~ACTIVE_RATIO_RENEWING;
 
 	KUNIT_ASSERT_NOT_NULL(test, target);
 	target->active_ratio.at = (jiffies - 2 * ACTIVE_RATIO_TAKEOVER) &
 				  ~ACTIVE_RATIO_RENEWING;
 	KUNIT_EXPECT_TRUE(test, active_ratio_begin_renewal(target));
 	KUNIT_EXPECT_TRUE(test, target->active_ratio.at & ACTIVE_RATIO_RENEWING);
+	KUNIT_EXPECT_FALSE(test, active_ratio_begin_renewal(target));
 	active_ratio_end_renewal(target);
 	KUNIT_EXPECT_FALSE(test, target->active_ratio.at & ACTIVE_RATIO_RENEWING);
+	KUNIT_EXPECT_TRUE(test, time_in_range(target->active_ratio.at, start,
+					      jiffies));
 }
 
 static struct kunit_case active_ratio_cases[] = {
