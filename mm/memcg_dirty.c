@@ -625,7 +625,7 @@ void __memcg_dirty_update(struct mem_cgroup *memcg, int idx, long nr_pages)
 	/* More pages in MEMCG_DIRTY, or fewer in MEMCG_WRITEBACK. */
 	if (fewer == item && memcg_dirty_is_limited(memcg))
 		memcg_dirty_note_update(dirty, item, nr_pages);
-	if (abs(memcg_dirty_held(dirty, item)) >= READ_ONCE(dirty->batch))
+	if (abs(memcg_dirty_held(dirty, item)) >= memcg_dirty_fold_batch(memcg))
 		memcg_dirty_fold_here(memcg, item);
 }
 

@@ -67,9 +67,9 @@ struct memcg_dirty_mark {
 };
 
 /*
- * Fields of struct memcg_dirty that several files decide by: one file writes
- * each, and the others read it by these functions, or by those of that file.
- * Claims, pauses and peaks are read as they are where they are divided or shown.
+ * Fields of struct memcg_dirty: memcg_dirty_limit.c initialises them, one file
+ * writes each, and the others read it by these functions, or by those of that
+ * file. Only memcg_dirty_debug.c, which checks them, reads them as they are.
  */
 
 /* Does @memcg or an ancestor have a limit or a floor? */
@@ -91,10 +91,54 @@ static inline unsigned long memcg_dirty_own_floor(const struct mem_cgroup *memcg
 	return READ_ONCE(memcg->dirty.floor);
 }
 
+/* The part of memory.dirty_min that is in use, in pages. */
+static inline unsigned long memcg_dirty_claimed(const struct mem_cgroup *memcg)
+{
+	return READ_ONCE(memcg->dirty.claim);
+}
+
+/* The same of all children, in pages. CPUs add to it in any order. */
+static inline unsigned long memcg_dirty_claims(const struct mem_cgroup *memcg)
+{
+	return max(atomic_long_read(&memcg->dirty.claims), 0L);
+}
+
+/* A CPU folds its part into the counts once it differs by this many pages. */
+static inline unsigned int memcg_dirty_fold_batch(const struct mem_cgroup *memcg)
+{
+	return READ_ONCE(memcg->dirty.batch);
+}
+
 /* Is @memcg near its limit, so that writers check more often? */
 static inline bool memcg_dirty_near(const struct mem_cgroup *memcg)
 {
 	return READ_ONCE(memcg->dirty.near);
+}
+
+/* How often writers of the subtree were paused. */
+static inline unsigned long memcg_dirty_pauses(const struct mem_cgroup *memcg)
+{
+	return atomic_long_read(&memcg->dirty.pauses);
+}
+
+/* For how long they were, in microseconds. */
+static inline unsigned long
+memcg_dirty_paused_usec(const struct mem_cgroup *memcg)
+{
+	return atomic_long_read(&memcg->dirty.paused_usec);
+}
+
+/* The highest memcg_dirty_total(), in pages. */
+static inline unsigned long memcg_dirty_peak(const struct mem_cgroup *memcg)
+{
+	return READ_ONCE(memcg->dirty.peak);
+}
+
+/* The same since memcg_dirty_restart_peak(), in pages. */
+static inline unsigned long
+memcg_dirty_peak_since(const struct mem_cgroup *memcg)
+{
+	return READ_ONCE(memcg->dirty.local_peak);
 }
 
 /* Counts: memcg_dirty.c */

@@ -132,7 +132,7 @@ static void memcg_dirty_debug_hold(struct xarray *samples,
 				   struct mem_cgroup *memcg)
 {
 	struct memcg_dirty_pages part = memcg_dirty_debug_held(memcg);
-	unsigned long error = memcg_dirty_error(READ_ONCE(memcg->dirty.batch),
+	unsigned long error = memcg_dirty_error(memcg_dirty_fold_batch(memcg),
 						num_possible_cpus(), 1);
 	struct memcg_dirty_sample *sample;
 

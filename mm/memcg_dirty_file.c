@@ -203,10 +203,8 @@ static int memcg_dirty_stat_show(struct seq_file *m, void *v)
 	seq_printf(m, "limit_levels_up %u\n", levels);
 	memcg_dirty_show_pages(m, "effective_min ",
 			       memcg_dirty_effective_floor(memcg));
-	seq_printf(m, "throttled %lu\n",
-		   atomic_long_read(&memcg->dirty.pauses));
-	seq_printf(m, "throttled_usec %lu\n",
-		   atomic_long_read(&memcg->dirty.paused_usec));
+	seq_printf(m, "throttled %lu\n", memcg_dirty_pauses(memcg));
+	seq_printf(m, "throttled_usec %lu\n", memcg_dirty_paused_usec(memcg));
 	return 0;
 }
 
@@ -238,13 +236,13 @@ static void memcg_dirty_peak_release(struct kernfs_open_file *of)
 
 static int memcg_dirty_peak_show(struct seq_file *m, void *v)
 {
-	struct memcg_dirty *dirty = &mem_cgroup_from_seq(m)->dirty;
+	struct mem_cgroup *memcg = mem_cgroup_from_seq(m);
 	unsigned long peak = READ_ONCE(of_peak(m->private)->value);
 
 	if (peak == MEMCG_DIRTY_PEAK_UNSET)
-		peak = READ_ONCE(dirty->peak);
+		peak = memcg_dirty_peak(memcg);
 	else
-		peak = max(peak, READ_ONCE(dirty->local_peak));
+		peak = max(peak, memcg_dirty_peak_since(memcg));
 	return memcg_dirty_show_pages(m, "", peak);
 }
 

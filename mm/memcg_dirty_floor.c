@@ -89,9 +89,9 @@ static unsigned long memcg_dirty_child_floor(struct mem_cgroup *child,
 	struct mem_cgroup *parent = parent_mem_cgroup(child);
 	struct memcg_dirty_need need = {
 		.parent = floor,
-		.claims = max(atomic_long_read(&parent->dirty.claims), 0L),
+		.claims = memcg_dirty_claims(parent),
 		.floor = memcg_dirty_own_floor(child),
-		.claim = READ_ONCE(child->dirty.claim),
+		.claim = memcg_dirty_claimed(child),
 		.used = memcg_dirty_total(child),
 	};
 	unsigned long used;

@@ -184,7 +184,7 @@ long __percpu *memcg_page_state_percpu(struct mem_cgroup *memcg, int idx);
  * @idx: the item that has changed; limits count two items and ignore the others
  * @nr_pages: the change, in pages
  *
- * Does nothing, and costs a branch, until the first limit or floor.
+ * Does nothing, and costs a branch, until memcg_dirty_enabled().
  *
  * Context: any, with preemption disabled.
  */
