@@ -21,7 +21,6 @@
  * penalty follows from the excess, and no task goes on while there is one.
  */
 
-#include <linux/atomic.h>
 #include <linux/cgroup.h>
 #include <linux/jiffies.h>
 #include <linux/memcg_high.h>
@@ -29,7 +28,6 @@
 #include <linux/page_counter.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
-#include <linux/wait.h>
 
 #include "memcg_wait.h"
 
@@ -58,12 +56,10 @@ static bool memcg_high_swap_exceeded(struct mem_cgroup *memcg)
 
 static long memcg_high_sleep_once(struct mem_cgroup *level, long timeout)
 {
-	wait_queue_head_t *queue = memcg_wait_queue(&level->memory.high);
 	struct memcg_waiter waiter;
 
-	memcg_wait_init(&waiter, memcg_wait_wake_function, level,
-			&level->memory.high, 0);
-	prepare_to_wait_exclusive(queue, &waiter.wait, TASK_KILLABLE);
+	memcg_wait_start(&waiter, level, &level->memory.high, 0);
+	set_current_state(TASK_KILLABLE);
 	if (!memcg_wait_is_over(&waiter)) {
 		trace_memcg_high_sleep(cgroup_id(level->css.cgroup),
 				       page_counter_read(&level->memory),
@@ -71,7 +67,7 @@ static long memcg_high_sleep_once(struct mem_cgroup *level, long timeout)
 				       jiffies_to_msecs(timeout));
 		timeout = schedule_timeout(timeout);
 	}
-	finish_wait(queue, &waiter.wait);
+	memcg_wait_finish(&waiter);
 	return timeout;
 }
 
@@ -93,16 +89,12 @@ void memcg_high_sleep(struct mem_cgroup *memcg, long timeout)
 		schedule_timeout_killable(timeout);
 		return;
 	}
-	atomic_inc(&memcg_wait_nr);
 	while (timeout > 0 && !fatal_signal_pending(current)) {
 		level = memcg_high_find(memcg);
 		if (!level)
 			break;
 		timeout = memcg_high_sleep_once(level, timeout);
-		/* That wake-up was for one task, and there may be room for more. */
-		memcg_wait_wake(memcg);
 	}
-	atomic_dec(&memcg_wait_nr);
 	trace_memcg_high_woken(cgroup_id(memcg->css.cgroup),
 			       jiffies_to_msecs(timeout));
 }

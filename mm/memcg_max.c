@@ -19,7 +19,7 @@
  *	task				end of writeback
  *
  *	memcg_max_nr_waiters++
- *	on the queue of the level	NR_WRITEBACK -= nr
+ *	on a queue of the level		NR_WRITEBACK -= nr
  *	pages = NR_WRITEBACK + dirty	if (memcg_max_nr_waiters)
  *	if (pages) sleep			needed -= nr, wake at 0
  *
@@ -33,7 +33,10 @@
 #include <linux/atomic.h>
 #include <linux/backing-dev.h>
 #include <linux/cgroup.h>
+#include <linux/hash.h>
+#include <linux/init.h>
 #include <linux/jiffies.h>
+#include <linux/list.h>
 #include <linux/memcg_fresh.h>
 #include <linux/memcg_max.h>
 #include <linux/memcontrol.h>
@@ -66,24 +69,47 @@
 /* After how many jiffies each task wakes the flushers again. */
 #define MEMCG_MAX_REPEAT	DIV_ROUND_UP(HZ, 2)
 
+#define MEMCG_MAX_QUEUE_BITS	6
+
 /* Charges that wait, or are about to: all that the end of writeback reads. */
 atomic_t memcg_max_nr_waiters = ATOMIC_INIT(0);
 
+/* The charges that wait, hashed by the level that is at its limit. */
+static wait_queue_head_t memcg_max_queues[1 << MEMCG_MAX_QUEUE_BITS];
+
 /**
- * struct memcg_max_waiter - a charge on a queue
- * @waiter: its entry
- * @needed: the pages of the level that have yet to be written; changed under the
- *	queue's lock
+ * struct memcg_max_waiter - a charge on two queues
+ * @wait: its entry on the one that the end of writeback wakes
+ * @room: on the one that is woken when there is room
+ * @level: the cgroup at its limit
+ * @nr_pages: that are charged
+ * @needed: the pages of @level that have yet to be written; changed under the lock of
+ *	@wait's queue
  * @counted: the task has counted the pages before
  * @flushed: the flushers have been woken for it
  * @flushed_at: when they were, in jiffies
  */
 struct memcg_max_waiter {
-	struct memcg_waiter waiter;
+	wait_queue_entry_t wait;
+	struct memcg_waiter room;
+	struct mem_cgroup *level;
+	unsigned int nr_pages;
 	long needed;
 	bool counted;
 	bool flushed;
 	unsigned long flushed_at;
+};
+
+/**
+ * struct memcg_max_event - pages that have been written
+ * @level: the cgroup that they belong to, or an ancestor
+ * @nr_pages: how many of them no charge has counted yet
+ * @nr_passed: how many charges have been met that do not wait for them
+ */
+struct memcg_max_event {
+	struct mem_cgroup *level;
+	long nr_pages;
+	int nr_passed;
 };
 
 /*
@@ -170,35 +196,42 @@ static long memcg_max_count(long *needed, long nr)
 	return nr - counted;
 }
 
+/* Other levels may have the same queue. */
+static wait_queue_head_t *memcg_max_queue(struct mem_cgroup *level)
+{
+	return &memcg_max_queues[hash_ptr(level, MEMCG_MAX_QUEUE_BITS)];
+}
+
 /*
  * Pages wake the first waiter that they suffice for, in the order in which the tasks
  * came; those that it does not need count for the next. So there is one wake-up for
  * each batch, or less: a waiter that is killed, or whose time is over, keeps the
- * pages that it has counted.
+ * pages that it has counted. One that was woken for room needs none.
  */
 static int memcg_max_wake_function(wait_queue_entry_t *wait, unsigned int mode,
 				   int sync, void *arg)
 {
 	struct memcg_max_waiter *waiter =
-		container_of(wait, struct memcg_max_waiter, waiter.wait);
-	struct memcg_wait_event *event = arg;
+		container_of(wait, struct memcg_max_waiter, wait);
+	struct memcg_max_event *event = arg;
 
-	if (!event->written)
-		return memcg_wait_wake_function(wait, mode, sync, event);
-	/* One that has all its pages is on its way already. */
-	if (event->written != waiter->waiter.level || !waiter->needed)
-		return memcg_wait_pass(event);
-	event->nr_written = memcg_max_count(&waiter->needed, event->nr_written);
-	if (!waiter->needed)
-		autoremove_wake_function(wait, mode, sync, NULL);
+	/* Those behind the last one count again, within 100 ms. */
+	if (event->level != waiter->level || memcg_wait_is_woken(&waiter->room))
+		return ++event->nr_passed < MEMCG_WAIT_PASS_MAX ? 0 : -1;
+	event->nr_pages = memcg_max_count(&waiter->needed, event->nr_pages);
+	if (!waiter->needed) {
+		default_wake_function(wait, mode, sync, NULL);
+		/* Also if it was awake: it needs no more pages. */
+		list_del_init_careful(&wait->entry);
+	}
 	/* There is nothing for those behind it. */
-	return event->nr_written ? 0 : -1;
+	return event->nr_pages ? 0 : -1;
 }
 
 static void memcg_max_wake(struct mem_cgroup *level, long nr)
 {
-	struct memcg_wait_event event = { .written = level, .nr_written = nr };
-	wait_queue_head_t *queue = memcg_wait_queue(&level->memory.max);
+	struct memcg_max_event event = { .level = level, .nr_pages = nr };
+	wait_queue_head_t *queue = memcg_max_queue(level);
 
 	/* No barrier: see the top. */
 	if (waitqueue_active(queue))
@@ -220,7 +253,7 @@ void __memcg_max_written(struct folio *folio)
 /* Makes @waiter need no more than is there to be written. */
 static void memcg_max_need(struct memcg_max_waiter *waiter, long needed)
 {
-	wait_queue_head_t *queue = memcg_wait_queue(waiter->waiter.limit);
+	wait_queue_head_t *queue = memcg_max_queue(waiter->level);
 
 	spin_lock_irq(&queue->lock);
 	WRITE_ONCE(waiter->needed, min(waiter->needed, needed));
@@ -255,12 +288,10 @@ static unsigned long memcg_max_read(struct mem_cgroup *level,
  */
 static bool memcg_max_flush_stats(struct memcg_max_waiter *waiter)
 {
-	struct mem_cgroup *level = waiter->waiter.level;
-
 	if (waiter->counted)
-		return memcg_fresh_flush_once(level);
+		return memcg_fresh_flush_once(waiter->level);
 	waiter->counted = true;
-	memcg_flush_stats_now(level);
+	memcg_flush_stats_now(waiter->level);
 	return true;
 }
 
@@ -268,7 +299,7 @@ static bool memcg_max_flush_stats(struct memcg_max_waiter *waiter)
 static unsigned long memcg_max_pending(struct memcg_max_waiter *waiter,
 				       struct memcg_max_pending *pending)
 {
-	struct mem_cgroup *level = waiter->waiter.level;
+	struct mem_cgroup *level = waiter->level;
 	unsigned long sum;
 
 	pending->flushed = memcg_max_flush_stats(waiter);
@@ -310,28 +341,25 @@ static bool memcg_max_must_flush(struct memcg_max_waiter *waiter,
  */
 static bool memcg_max_prepare(struct memcg_max_waiter *waiter, long timeout)
 {
-	struct mem_cgroup *level = waiter->waiter.level;
 	struct memcg_max_pending pending;
 	long needed;
 
 	needed = memcg_max_needed(memcg_max_pending(waiter, &pending),
-				  waiter->waiter.nr_pages);
+				  waiter->nr_pages);
 	if (!needed)
 		return false;
 	if (memcg_max_must_flush(waiter, &pending, needed))
 		wakeup_flusher_threads(WB_REASON_VMSCAN);
 	memcg_max_need(waiter, needed);
-	trace_memcg_max_sleep(cgroup_id(level->css.cgroup), pending.dirty,
-			      pending.writeback, needed,
+	trace_memcg_max_sleep(cgroup_id(waiter->level->css.cgroup),
+			      pending.dirty, pending.writeback, needed,
 			      jiffies_to_msecs(timeout));
 	return true;
 }
 
 static bool memcg_max_is_over(struct memcg_max_waiter *waiter)
 {
-	return !READ_ONCE(waiter->needed) ||
-	       list_empty_careful(&waiter->waiter.wait.entry) ||
-	       memcg_wait_is_over(&waiter->waiter);
+	return !READ_ONCE(waiter->needed) || memcg_wait_is_over(&waiter->room);
 }
 
 /* Sleeps for a slice of @timeout; returns the rest of it. */
@@ -355,18 +383,23 @@ static long memcg_max_sleep(struct mem_cgroup *level, unsigned int nr_pages,
 			    long timeout)
 {
 	struct memcg_max_waiter waiter = {
+		.level = level,
+		.nr_pages = nr_pages,
 		.needed = max(nr_pages, MEMCG_MAX_BATCH),
 	};
-	wait_queue_head_t *queue = memcg_wait_queue(&level->memory.max);
+	wait_queue_head_t *queue = memcg_max_queue(level);
 
-	memcg_wait_init(&waiter.waiter, memcg_max_wake_function, level,
-			&level->memory.max, nr_pages);
-	add_wait_queue_exclusive(queue, &waiter.waiter.wait);
+	memcg_wait_start(&waiter.room, level, &level->memory.max, nr_pages);
+	init_wait(&waiter.wait);
+	waiter.wait.func = memcg_max_wake_function;
+	/* Exclusive only to get to the end of the queue: pages serve tasks in turn. */
+	add_wait_queue_exclusive(queue, &waiter.wait);
 	while (timeout > 0 && !memcg_max_is_over(&waiter) &&
 	       !fatal_signal_pending(current) &&
 	       memcg_max_prepare(&waiter, timeout))
 		timeout = memcg_max_sleep_once(&waiter, timeout);
-	finish_wait(queue, &waiter.waiter.wait);
+	finish_wait(queue, &waiter.wait);
+	memcg_wait_finish(&waiter.room);
 	trace_memcg_max_woken(cgroup_id(level->css.cgroup), waiter.needed,
 			      jiffies_to_msecs(timeout));
 	return timeout;
@@ -395,15 +428,21 @@ void memcg_max_wait(struct mem_cgroup *level, gfp_t gfp_mask,
 	if (!timeout || !memcg_max_may_wait(nr_pages))
 		return;
 	psi_memstall_enter(&pflags);
-	atomic_inc(&memcg_wait_nr);
 	atomic_inc(&memcg_max_nr_waiters);
 	*slept += timeout - memcg_max_sleep(level, nr_pages, timeout);
 	atomic_dec(&memcg_max_nr_waiters);
-	atomic_dec(&memcg_wait_nr);
 	psi_memstall_leave(&pflags);
-	/* There may be room for more than one. */
-	memcg_wait_wake(level);
 }
+
+static int __init memcg_max_queues_init(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(memcg_max_queues); i++)
+		init_waitqueue_head(&memcg_max_queues[i]);
+	return 0;
+}
+pure_initcall(memcg_max_queues_init);
 
 #ifdef CONFIG_MEMCG_MAX_WAIT_KUNIT_TEST
 #include "tests/memcg_max_kunit.c"

@@ -10,11 +10,11 @@
  * mmu_gather.
  *
  * So a kill marks the level for which it was made. As long as it is marked,
- * charges at that level do not call the OOM killer, and sleep on a queue of
- * mm/memcg_wait.c until there is room, or the mark ends. The mark goes when a
- * victim of the level or below has no memory left, by exit_mmap() or by the OOM
- * reaper, and all sleepers are woken: if there is still no room, they make the
- * rest of their attempts, and have the next task killed.
+ * charges at that level do not call the OOM killer, and sleep until there is room
+ * (see mm/memcg_wait.c), or the mark ends. The mark goes when a victim of the level
+ * or below has no memory left, by exit_mmap() or by the OOM reaper, and all sleepers
+ * are woken: if there is still no room, they make the rest of their attempts, and
+ * have the next task killed.
  *
  *	charges at the level			victim
  *
@@ -34,6 +34,7 @@
 #include <linux/atomic.h>
 #include <linux/cgroup.h>
 #include <linux/hash.h>
+#include <linux/init.h>
 #include <linux/jiffies.h>
 #include <linux/memcg_oom.h>
 #include <linux/memcontrol.h>
@@ -78,6 +79,7 @@
  * struct memcg_oom_mark - a level whose victim has memory yet
  * @level: the level; only compared, since it may be gone
  * @until: when the mark ends, in jiffies
+ * @queue: the sleepers
  *
  * There is one for each slot of a hash. If two levels share a slot, the later kill's
  * mark stays, and the other level's tasks do as without; those that sleep already may
@@ -89,6 +91,19 @@
 struct memcg_oom_mark {
 	struct mem_cgroup *level;
 	unsigned long until;
+	wait_queue_head_t queue;
+};
+
+/**
+ * struct memcg_oom_sleeper - a charge on two queues
+ * @wait: its entry on the one of its level's mark
+ * @room: on the one that is woken when there is room
+ * @level: the level
+ */
+struct memcg_oom_sleeper {
+	wait_queue_entry_t wait;
+	struct memcg_waiter room;
+	struct mem_cgroup *level;
 };
 
 static struct memcg_oom_mark memcg_oom_marks[1 << MEMCG_OOM_BITS];
@@ -133,32 +148,23 @@ static void memcg_oom_set_mark(struct mem_cgroup *level)
 	WRITE_ONCE(mark->level, level);
 }
 
+/* Two levels may have the same queue. */
 static int memcg_oom_wake_function(wait_queue_entry_t *wait, unsigned int mode,
-				   int sync, void *arg)
+				   int sync, void *level)
 {
-	struct memcg_waiter *waiter =
-		container_of(wait, struct memcg_waiter, wait);
-	struct memcg_wait_event *event = arg;
+	struct memcg_oom_sleeper *sleeper =
+		container_of(wait, struct memcg_oom_sleeper, wait);
 
-	if (event->freed && event->freed == waiter->level) {
-		if (!autoremove_wake_function(wait, mode, sync, NULL))
-			return 0;
-		event->nr_woken++;
-		return 1;
-	}
-	return memcg_wait_wake_function(wait, mode, sync, event);
+	return sleeper->level == level &&
+	       autoremove_wake_function(wait, mode, sync, NULL);
 }
 
 /* The loop ends: without the mark, no other task begins to sleep. */
-static void memcg_oom_wake(struct mem_cgroup *level)
+static void memcg_oom_wake(wait_queue_head_t *queue, struct mem_cgroup *level)
 {
-	wait_queue_head_t *queue = memcg_wait_queue(&level->memory.max);
-	struct memcg_wait_event event = { .freed = level };
-
-	do {
-		event.nr_woken = 0;
-		__wake_up(queue, TASK_NORMAL, MEMCG_WAIT_WAKE_MAX, &event);
-	} while (event.nr_woken >= MEMCG_WAIT_WAKE_MAX);
+	while (__wake_up(queue, TASK_NORMAL, MEMCG_WAIT_WAKE_MAX, level) ==
+	       MEMCG_WAIT_WAKE_MAX)
+		;
 }
 
 static void memcg_oom_unmark(struct mem_cgroup *level)
@@ -168,7 +174,7 @@ static void memcg_oom_unmark(struct mem_cgroup *level)
 	if (READ_ONCE(mark->level) != level ||
 	    cmpxchg(&mark->level, level, NULL) != level)
 		return;
-	memcg_oom_wake(level);
+	memcg_oom_wake(&mark->queue, level);
 }
 
 /* A report of all tasks, on a slow console, may have taken longer than the mark. */
@@ -265,20 +271,22 @@ static long memcg_oom_timeout(struct mem_cgroup *level, unsigned int nr_pages)
 static void memcg_oom_sleep(struct mem_cgroup *level, unsigned int nr_pages,
 			    long timeout)
 {
-	wait_queue_head_t *queue = memcg_wait_queue(&level->memory.max);
-	struct memcg_waiter waiter;
+	wait_queue_head_t *queue = &memcg_oom_mark(level)->queue;
+	struct memcg_oom_sleeper sleeper = { .level = level };
 
-	memcg_wait_init(&waiter, memcg_oom_wake_function, level,
-			&level->memory.max, nr_pages);
-	prepare_to_wait_exclusive(queue, &waiter.wait, TASK_KILLABLE);
-	if (memcg_oom_in_flight(level) && !memcg_wait_is_over(&waiter)) {
+	memcg_wait_start(&sleeper.room, level, &level->memory.max, nr_pages);
+	init_wait(&sleeper.wait);
+	sleeper.wait.func = memcg_oom_wake_function;
+	prepare_to_wait_exclusive(queue, &sleeper.wait, TASK_KILLABLE);
+	if (memcg_oom_in_flight(level) && !memcg_wait_is_over(&sleeper.room)) {
 		trace_memcg_oom_sleep(cgroup_id(level->css.cgroup), nr_pages,
 				      jiffies_to_msecs(timeout));
 		timeout = schedule_timeout(timeout);
 		trace_memcg_oom_woken(cgroup_id(level->css.cgroup),
 				      jiffies_to_msecs(timeout));
 	}
-	finish_wait(queue, &waiter.wait);
+	finish_wait(queue, &sleeper.wait);
+	memcg_wait_finish(&sleeper.room);
 }
 
 /**
@@ -300,13 +308,19 @@ void memcg_oom_wait(struct mem_cgroup *level, unsigned int nr_pages)
 	    (current->flags & PF_EXITING))
 		return;
 	psi_memstall_enter(&pflags);
-	atomic_inc(&memcg_wait_nr);
 	memcg_oom_sleep(level, nr_pages, memcg_oom_timeout(level, nr_pages));
-	atomic_dec(&memcg_wait_nr);
 	psi_memstall_leave(&pflags);
-	/* There may be room for more than one. */
-	memcg_wait_wake(level);
 }
+
+static int __init memcg_oom_queues_init(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(memcg_oom_marks); i++)
+		init_waitqueue_head(&memcg_oom_marks[i].queue);
+	return 0;
+}
+pure_initcall(memcg_oom_queues_init);
 
 #ifdef CONFIG_MEMCG_OOM_WAIT_KUNIT_TEST
 #include "tests/memcg_oom_kunit.c"

@@ -27,12 +27,14 @@
  * Each sleep has a timeout: no task depends on another one's wake-up for ever.
  *
  * The queues serve waits at memory.high, and at memory.max for writeback and for
- * victims of the OOM killer. Each user chooses the tasks that sleep, and for how long.
+ * victims of the OOM killer. Each user chooses the tasks that sleep, and for how
+ * long. The last two wait for more than room, and have queues of their own for it.
  */
 
 #include <linux/atomic.h>
 #include <linux/bitops.h>
 #include <linux/hash.h>
+#include <linux/init.h>
 #include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/memcontrol.h>
@@ -48,8 +50,6 @@
 
 #define MEMCG_WAIT_QUEUE_BITS	6
 #define MEMCG_WAIT_NR_QUEUES	BIT(MEMCG_WAIT_QUEUE_BITS)
-/* How many tasks an uncharge may pass over: the walk has interrupts off. */
-#define MEMCG_WAIT_PASS_MAX	1024
 
 /* Tasks that sleep, or are about to, because of any cgroup. */
 atomic_t memcg_wait_nr = ATOMIC_INIT(0);
@@ -58,40 +58,27 @@ static wait_queue_head_t memcg_wait_queues[MEMCG_WAIT_NR_QUEUES];
 /* The queues that have yet to be woken. */
 static DECLARE_BITMAP(memcg_wait_due, MEMCG_WAIT_NR_QUEUES);
 
+/**
+ * struct memcg_wait_event - a walk of a queue
+ * @limit: the limit below which there is room
+ * @room: how many pages it is for, without those that tasks have been woken for
+ * @nr_passed: how many tasks there was no room for
+ */
+struct memcg_wait_event {
+	const unsigned long *limit;
+	long room;
+	int nr_passed;
+};
+
 static unsigned int memcg_wait_index(const unsigned long *limit)
 {
 	return hash_ptr(limit, MEMCG_WAIT_QUEUE_BITS);
 }
 
-/**
- * memcg_wait_queue - find the queue of a limit
- * @limit: memory.high or memory.max of a cgroup
- *
- * Return: the queue, which other limits may have as well.
- */
-wait_queue_head_t *memcg_wait_queue(const unsigned long *limit)
+/* Other limits may have the same queue. */
+static wait_queue_head_t *memcg_wait_queue(const unsigned long *limit)
 {
 	return &memcg_wait_queues[memcg_wait_index(limit)];
-}
-
-/**
- * memcg_wait_init - prepare a task to go on a queue
- * @waiter: the task, which is the current one
- * @func: called for each event: memcg_wait_wake_function(), or a function that
- *	passes events on to it
- * @level: the cgroup that lacks room
- * @limit: the limit of @level that is in the way
- * @nr_pages: the room that the task needs, in pages
- */
-void memcg_wait_init(struct memcg_waiter *waiter, wait_queue_func_t func,
-		     struct mem_cgroup *level, const unsigned long *limit,
-		     unsigned long nr_pages)
-{
-	init_wait(&waiter->wait);
-	waiter->wait.func = func;
-	waiter->level = level;
-	waiter->limit = limit;
-	waiter->nr_pages = nr_pages;
 }
 
 /* How many pages may be charged below the limit; less than 0 above it. */
@@ -110,15 +97,92 @@ static bool memcg_wait_take(long *room, unsigned long nr_pages)
 	return true;
 }
 
+/* May @waiter go on, with the room that the tasks before it have left? */
+static bool memcg_wait_spend(struct memcg_wait_event *event,
+			     const struct memcg_waiter *waiter)
+{
+	if (event->limit != waiter->limit) {
+		event->limit = waiter->limit;
+		event->room = memcg_wait_room(waiter);
+	}
+	return memcg_wait_take(&event->room, waiter->nr_pages);
+}
+
+/* The tasks behind the last one are reached by another event, or by their timeout. */
+static int memcg_wait_wake_function(wait_queue_entry_t *wait, unsigned int mode,
+				    int sync, void *arg)
+{
+	struct memcg_waiter *waiter =
+		container_of(wait, struct memcg_waiter, wait);
+	struct memcg_wait_event *event = arg;
+
+	if (memcg_wait_spend(event, waiter) &&
+	    autoremove_wake_function(wait, mode, sync, NULL))
+		return 1;
+	return ++event->nr_passed < MEMCG_WAIT_PASS_MAX ? 0 : -1;
+}
+
 /**
- * memcg_wait_is_over - check if a task has a reason to sleep
+ * memcg_wait_start - put the current task on a queue
+ * @waiter: its entry, until memcg_wait_finish()
+ * @level: the cgroup that lacks room
+ * @limit: the limit of @level that is in the way
+ * @nr_pages: the room that the task needs, in pages
+ *
+ * The caller sets the state of the task, and sleeps unless memcg_wait_is_over().
+ *
+ * Context: task context; the caller holds a reference to a cgroup below @level.
+ */
+void memcg_wait_start(struct memcg_waiter *waiter, struct mem_cgroup *level,
+		      const unsigned long *limit, unsigned long nr_pages)
+{
+	init_wait(&waiter->wait);
+	waiter->wait.func = memcg_wait_wake_function;
+	waiter->level = level;
+	waiter->limit = limit;
+	waiter->nr_pages = nr_pages;
+	atomic_inc(&memcg_wait_nr);
+	add_wait_queue_exclusive(memcg_wait_queue(limit), &waiter->wait);
+}
+
+/**
+ * memcg_wait_is_woken - check if a task was woken because there is room
  * @waiter: the task
  *
- * Return: true if its level has the room that it needs.
+ * Context: any, before memcg_wait_finish().
+ * Return: true if it is off its queue.
+ */
+bool memcg_wait_is_woken(const struct memcg_waiter *waiter)
+{
+	return list_empty_careful(&waiter->wait.entry);
+}
+
+/**
+ * memcg_wait_is_over - check if a task has no reason to sleep for room
+ * @waiter: the task
+ *
+ * Return: true if its level has the room that it needs, or it was woken for some.
  */
 bool memcg_wait_is_over(const struct memcg_waiter *waiter)
 {
-	return memcg_wait_room(waiter) >= (long)waiter->nr_pages;
+	return memcg_wait_is_woken(waiter) ||
+	       memcg_wait_room(waiter) >= (long)waiter->nr_pages;
+}
+
+/**
+ * memcg_wait_finish - take the current task off its queue
+ * @waiter: its entry
+ *
+ * Wakes others: the task may need less room than it was woken for, or have counted
+ * for a batch while another event had woken it.
+ *
+ * Context: as for memcg_wait_start(). The task's state is TASK_RUNNING afterwards.
+ */
+void memcg_wait_finish(struct memcg_waiter *waiter)
+{
+	finish_wait(memcg_wait_queue(waiter->limit), &waiter->wait);
+	atomic_dec(&memcg_wait_nr);
+	memcg_wait_wake(waiter->level);
 }
 
 /*
@@ -183,63 +247,12 @@ bool memcg_wait_is_needed(struct task_struct *task)
 	       memcg_wait_needs_flags(task->flags);
 }
 
-/* May @waiter go on, with the room that the tasks before it have left? */
-static bool memcg_wait_spend(struct memcg_wait_event *event,
-			     const struct memcg_waiter *waiter)
-{
-	if (event->limit != waiter->limit) {
-		event->limit = waiter->limit;
-		event->room = memcg_wait_room(waiter);
-	}
-	return memcg_wait_take(&event->room, waiter->nr_pages);
-}
-
-/**
- * memcg_wait_pass - go on to the next task, or end the walk of a queue
- * @event: why the queue is woken
- *
- * The tasks behind are reached by another event, or by their timeout. All tasks
- * that sleep for a victim's memory have to be.
- *
- * Return: 0 to go on, or -1 to end the walk.
- */
-int memcg_wait_pass(struct memcg_wait_event *event)
-{
-	return event->freed || ++event->nr_passed < MEMCG_WAIT_PASS_MAX ? 0 : -1;
-}
-
-/**
- * memcg_wait_wake_function - wake a task if its level has room for it
- * @wait: its entry
- * @mode: of its state
- * @sync: unused
- * @event: the &struct memcg_wait_event
- *
- * Context: under the queue's lock.
- * Return: 1 if the task was woken, and is off the queue; memcg_wait_pass() if not.
- */
-int memcg_wait_wake_function(wait_queue_entry_t *wait, unsigned int mode,
-			     int sync, void *event)
-{
-	struct memcg_waiter *waiter =
-		container_of(wait, struct memcg_waiter, wait);
-	struct memcg_wait_event *cause = event;
-
-	if (cause->written || cause->freed ||
-	    !memcg_wait_spend(cause, waiter) ||
-	    !autoremove_wake_function(wait, mode, sync, NULL))
-		return memcg_wait_pass(cause);
-	cause->nr_woken++;
-	return 1;
-}
-
 /* Wakes @most tasks at most, and returns how many. */
 static int memcg_wait_wake_queue(wait_queue_head_t *queue, int most)
 {
 	struct memcg_wait_event event = {};
 
-	__wake_up(queue, TASK_NORMAL, most, &event);
-	return event.nr_woken;
+	return __wake_up(queue, TASK_NORMAL, most, &event);
 }
 
 /* The uncharge before this was a full barrier, and so is the bit that is taken. */

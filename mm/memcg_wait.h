@@ -8,9 +8,11 @@
 
 /* How many tasks are woken before interrupts are let in. */
 #define MEMCG_WAIT_WAKE_MAX	32
+/* How many tasks one event may pass over: the walk has interrupts off. */
+#define MEMCG_WAIT_PASS_MAX	1024
 
 /**
- * struct memcg_waiter - a task on a queue
+ * struct memcg_waiter - a task on a queue; mm/memcg_wait.c alone looks inside
  * @wait: its entry
  * @level: the cgroup that lacks room
  * @limit: the limit of @level that is in its way, in pages
@@ -23,36 +25,12 @@ struct memcg_waiter {
 	unsigned long nr_pages;
 };
 
-/**
- * struct memcg_wait_event - the reason for which a queue is woken
- * @written: the cgroup of which pages have been written, or
- * @freed: the cgroup of which a victim of the OOM killer has no memory left; if
- *	both are %NULL, pages have been uncharged, or a limit has been raised
- * @nr_written: how many pages of @written no waiter has counted yet
- * @limit: the limit below which there is room
- * @room: how many pages it is for, without those that waiters have been woken for
- * @nr_woken: how many waiters have been woken
- * @nr_passed: how many waiters the event was not for
- */
-struct memcg_wait_event {
-	struct mem_cgroup *written;
-	struct mem_cgroup *freed;
-	long nr_written;
-	const unsigned long *limit;
-	long room;
-	int nr_woken;
-	int nr_passed;
-};
-
-void memcg_wait_init(struct memcg_waiter *waiter, wait_queue_func_t func,
-		     struct mem_cgroup *level, const unsigned long *limit,
-		     unsigned long nr_pages);
-wait_queue_head_t *memcg_wait_queue(const unsigned long *limit);
+void memcg_wait_start(struct memcg_waiter *waiter, struct mem_cgroup *level,
+		      const unsigned long *limit, unsigned long nr_pages);
+bool memcg_wait_is_woken(const struct memcg_waiter *waiter);
 bool memcg_wait_is_over(const struct memcg_waiter *waiter);
+void memcg_wait_finish(struct memcg_waiter *waiter);
 bool memcg_wait_is_needed(struct task_struct *task);
 bool memcg_wait_is_outside(struct task_struct *task, struct mem_cgroup *level);
-int memcg_wait_pass(struct memcg_wait_event *event);
-int memcg_wait_wake_function(wait_queue_entry_t *wait, unsigned int mode,
-			     int sync, void *event);
 
 #endif /* _MM_MEMCG_WAIT_H */

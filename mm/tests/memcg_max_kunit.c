@@ -116,33 +116,50 @@ static size_t memcg_max_test_queued(wait_queue_head_t *queue)
 /* Written pages of a level go to its waiters in turn, and to no other level's. */
 static void memcg_max_test_wake(struct kunit *test)
 {
-	static const long needed[] = { 32, 32, 5, 32 };
+	static const long needed[] = { 32, 32, 32, 5, 32 };
 	struct mem_cgroup *level = kunit_kzalloc(test, sizeof(*level),
 						 GFP_KERNEL);
 	struct memcg_max_waiter waiters[ARRAY_SIZE(needed)] = {};
-	struct memcg_wait_event event = { .written = level, .nr_written = 40 };
+	struct memcg_max_event event = { .level = level, .nr_pages = 40 };
 	wait_queue_head_t queue;
 	int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, level);
 	init_waitqueue_head(&queue);
 	for (i = 0; i < ARRAY_SIZE(needed); i++) {
-		memcg_wait_init(&waiters[i].waiter, memcg_max_wake_function,
-				i ? level : NULL, &level->memory.max, 1);
+		init_wait(&waiters[i].wait);
+		waiters[i].wait.func = memcg_max_wake_function;
+		waiters[i].level = i ? level : NULL;
 		waiters[i].needed = needed[i];
-		add_wait_queue_exclusive(&queue, &waiters[i].waiter.wait);
+		add_wait_queue_exclusive(&queue, &waiters[i].wait);
 	}
+	/* This one was woken for room, and is on its way. */
+	INIT_LIST_HEAD(&waiters[1].room.wait.entry);
 	__wake_up(&queue, TASK_NORMAL, INT_MAX, &event);
 	KUNIT_EXPECT_EQ(test, waiters[0].needed, 32);
-	KUNIT_EXPECT_EQ(test, waiters[1].needed, 0);
+	KUNIT_EXPECT_EQ(test, waiters[1].needed, 32);
 	KUNIT_EXPECT_EQ(test, waiters[2].needed, 0);
-	KUNIT_EXPECT_EQ(test, waiters[3].needed, 29);
-	KUNIT_EXPECT_EQ(test, event.nr_written, 0);
-	/* A task that runs stays on the queue, but counts no more pages. */
-	KUNIT_EXPECT_EQ(test, memcg_max_test_queued(&queue), 4);
-	event.nr_written = 29;
-	__wake_up(&queue, TASK_NORMAL, INT_MAX, &event);
 	KUNIT_EXPECT_EQ(test, waiters[3].needed, 0);
+	KUNIT_EXPECT_EQ(test, waiters[4].needed, 29);
+	KUNIT_EXPECT_EQ(test, event.nr_pages, 0);
+	KUNIT_EXPECT_EQ(test, event.nr_passed, 2);
+	/* Those that have their pages are off the queue, although the task runs. */
+	KUNIT_EXPECT_EQ(test, memcg_max_test_queued(&queue), 3);
+	event.nr_pages = 29;
+	__wake_up(&queue, TASK_NORMAL, INT_MAX, &event);
+	KUNIT_EXPECT_EQ(test, waiters[4].needed, 0);
+}
+
+/* One event does not walk a long queue of other levels with interrupts off. */
+static void memcg_max_test_pass(struct kunit *test)
+{
+	struct memcg_max_event event = { .nr_passed = MEMCG_WAIT_PASS_MAX - 2 };
+	struct memcg_max_waiter waiter = { .level = root_mem_cgroup };
+
+	KUNIT_EXPECT_EQ(test, memcg_max_wake_function(&waiter.wait, TASK_NORMAL,
+						      0, &event), 0);
+	KUNIT_EXPECT_EQ(test, memcg_max_wake_function(&waiter.wait, TASK_NORMAL,
+						      0, &event), -1);
 }
 
 static struct kunit_case memcg_max_cases[] = {
@@ -152,6 +169,7 @@ static struct kunit_case memcg_max_cases[] = {
 	KUNIT_CASE(memcg_max_test_flush),
 	KUNIT_CASE(memcg_max_test_count),
 	KUNIT_CASE(memcg_max_test_wake),
+	KUNIT_CASE(memcg_max_test_pass),
 	{}
 };
 

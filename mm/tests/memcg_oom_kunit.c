@@ -65,41 +65,34 @@ static void memcg_oom_test_chosen(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, chosen);
 }
 
-static int memcg_oom_test_wake(struct memcg_waiter *waiter,
-			       struct memcg_wait_event *event)
-{
-	int woken;
-
-	/* A task that runs cannot be woken. */
-	set_current_state(TASK_UNINTERRUPTIBLE);
-	woken = waiter->wait.func(&waiter->wait, TASK_NORMAL, 0, event);
-	__set_current_state(TASK_RUNNING);
-	return woken;
-}
-
-/* Neither pages that were written nor another level's victim wake a task. */
-static void memcg_oom_test_events(struct kunit *test)
+/* Another level's victim wakes no task, even where the two have the same queue. */
+static void memcg_oom_test_wake(struct kunit *test)
 {
 	struct mem_cgroup *level = memcg_oom_test_memcg(test);
 	struct mem_cgroup *other = memcg_oom_test_memcg(test);
-	struct memcg_wait_event written = { .written = level, .nr_written = 64 };
-	struct memcg_wait_event freed = { .freed = other };
-	struct memcg_waiter waiter;
+	wait_queue_head_t *queue = &memcg_oom_mark(level)->queue;
+	struct memcg_oom_sleeper sleeper = { .level = level };
+	bool by_other, by_own;
 
-	memcg_wait_init(&waiter, memcg_oom_wake_function, level,
-			&level->memory.max, 1);
-	KUNIT_EXPECT_EQ(test, memcg_oom_test_wake(&waiter, &written), 0);
-	KUNIT_EXPECT_EQ(test, written.nr_written, 64);
-	KUNIT_EXPECT_EQ(test, memcg_oom_test_wake(&waiter, &freed), 0);
-	freed.freed = level;
-	KUNIT_EXPECT_EQ(test, memcg_oom_test_wake(&waiter, &freed), 1);
+	memcg_oom_set_mark(level);
+	init_wait(&sleeper.wait);
+	sleeper.wait.func = memcg_oom_wake_function;
+	/* A task that runs cannot be woken. */
+	prepare_to_wait_exclusive(queue, &sleeper.wait, TASK_UNINTERRUPTIBLE);
+	memcg_oom_wake(queue, other);
+	by_other = list_empty(&sleeper.wait.entry);
+	memcg_oom_unmark(level);
+	by_own = list_empty(&sleeper.wait.entry);
+	finish_wait(queue, &sleeper.wait);
+	KUNIT_EXPECT_FALSE(test, by_other);
+	KUNIT_EXPECT_TRUE(test, by_own);
 }
 
 static struct kunit_case memcg_oom_cases[] = {
 	KUNIT_CASE(memcg_oom_test_mark),
 	KUNIT_CASE(memcg_oom_test_kill),
 	KUNIT_CASE(memcg_oom_test_chosen),
-	KUNIT_CASE(memcg_oom_test_events),
+	KUNIT_CASE(memcg_oom_test_wake),
 	{}
 };
 

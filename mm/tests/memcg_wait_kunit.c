@@ -78,9 +78,6 @@ static void memcg_wait_test_spend(struct kunit *test)
 	};
 	struct memcg_wait_event event = {};
 
-	KUNIT_EXPECT_FALSE(test, memcg_wait_is_over(&large));
-	KUNIT_EXPECT_FALSE(test, memcg_wait_is_over(&above));
-	KUNIT_EXPECT_TRUE(test, memcg_wait_is_over(&below));
 	KUNIT_EXPECT_FALSE(test, memcg_wait_spend(&event, &above));
 	KUNIT_EXPECT_FALSE(test, memcg_wait_spend(&event, &large));
 	KUNIT_EXPECT_TRUE(test, memcg_wait_spend(&event, &below));
@@ -106,12 +103,11 @@ static void memcg_wait_test_note(struct kunit *test)
 	bool exceeded, met;
 	struct memcg_waiter waiter;
 
-	memcg_wait_init(&waiter, memcg_wait_wake_function, memcg, high, 0);
-	add_wait_queue_exclusive(memcg_wait_queue(high), &waiter.wait);
+	memcg_wait_start(&waiter, memcg, high, 0);
 	exceeded = memcg_wait_note_level(memcg);
 	memcg->memory.high = 5;
 	met = memcg_wait_note_level(memcg);
-	finish_wait(memcg_wait_queue(high), &waiter.wait);
+	memcg_wait_finish(&waiter);
 	KUNIT_EXPECT_FALSE(test, exceeded);
 	KUNIT_EXPECT_TRUE(test, met);
 	KUNIT_EXPECT_TRUE(test, test_and_clear_bit(memcg_wait_index(high),
@@ -132,19 +128,16 @@ static int memcg_wait_test_event(wait_queue_entry_t *wait, unsigned int mode,
 static bool memcg_wait_test_reached(struct mem_cgroup *memcg,
 				    const unsigned long *limit)
 {
-	wait_queue_head_t *queue = memcg_wait_queue(limit);
 	struct memcg_waiter waiter;
 
 	atomic_set(&memcg_wait_test_events, 0);
-	memcg_wait_init(&waiter, memcg_wait_test_event, memcg, limit, 0);
-	add_wait_queue_exclusive(queue, &waiter.wait);
-	atomic_inc(&memcg_wait_nr);
+	memcg_wait_start(&waiter, memcg, limit, 0);
+	waiter.wait.func = memcg_wait_test_event;
 	migrate_disable();
 	memcg_wait_changed(memcg);
 	irq_work_sync(this_cpu_ptr(&memcg_wait_wake_work));
 	migrate_enable();
-	atomic_dec(&memcg_wait_nr);
-	remove_wait_queue(queue, &waiter.wait);
+	memcg_wait_finish(&waiter);
 	return atomic_read(&memcg_wait_test_events);
 }
 
@@ -180,17 +173,35 @@ static void memcg_wait_test_flags(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, memcg_wait_needs_flags(PF_EXITING));
 }
 
-/* One event does not walk a long queue with interrupts off, but all of a victim's. */
+/* A task sleeps while there is no room, and has not been woken for any. */
+static void memcg_wait_test_over(struct kunit *test)
+{
+	struct mem_cgroup *memcg = memcg_wait_test_memcg(test, 5, 4, 7);
+	struct memcg_waiter waiter;
+
+	memcg_wait_start(&waiter, memcg, &memcg->memory.max, 3);
+	KUNIT_EXPECT_FALSE(test, memcg_wait_is_over(&waiter));
+	memcg->memory.max = 8;
+	KUNIT_EXPECT_TRUE(test, memcg_wait_is_over(&waiter));
+	memcg->memory.max = 7;
+	list_del_init_careful(&waiter.wait.entry);
+	KUNIT_EXPECT_TRUE(test, memcg_wait_is_over(&waiter));
+	memcg_wait_finish(&waiter);
+}
+
+/* One event does not walk a long queue with interrupts off. */
 static void memcg_wait_test_pass(struct kunit *test)
 {
+	struct mem_cgroup *memcg = memcg_wait_test_memcg(test, 5, 4, 9);
 	struct memcg_wait_event event = { .nr_passed = MEMCG_WAIT_PASS_MAX - 2 };
-	struct memcg_wait_event all = {
-		.freed = root_mem_cgroup, .nr_passed = MEMCG_WAIT_PASS_MAX,
-	};
+	struct memcg_waiter waiter;
+	wait_queue_func_t wake;
 
-	KUNIT_EXPECT_EQ(test, memcg_wait_pass(&event), 0);
-	KUNIT_EXPECT_EQ(test, memcg_wait_pass(&event), -1);
-	KUNIT_EXPECT_EQ(test, memcg_wait_pass(&all), 0);
+	memcg_wait_start(&waiter, memcg, &memcg->memory.high, 0);
+	wake = waiter.wait.func;
+	KUNIT_EXPECT_EQ(test, wake(&waiter.wait, TASK_NORMAL, 0, &event), 0);
+	KUNIT_EXPECT_EQ(test, wake(&waiter.wait, TASK_NORMAL, 0, &event), -1);
+	memcg_wait_finish(&waiter);
 }
 
 /*
@@ -214,6 +225,7 @@ static struct kunit_case memcg_wait_cases[] = {
 	KUNIT_CASE(memcg_wait_test_nr_served),
 	KUNIT_CASE(memcg_wait_test_needed),
 	KUNIT_CASE(memcg_wait_test_spend),
+	KUNIT_CASE(memcg_wait_test_over),
 	KUNIT_CASE(memcg_wait_test_below),
 	KUNIT_CASE(memcg_wait_test_note),
 	KUNIT_CASE(memcg_wait_test_changed),
