@@ -43,13 +43,20 @@ WORKING_SET = Benchmark(
     by_scene=True,
 )
 
+
+def _beside(call: str, lru: Setting) -> Setting:
+    sendfile = int(call == "sendfile")
+    parameters = (*lru.parameters, f"bench.sendfile={sendfile}")
+    return Setting(f"{lru.name}, beside {call}()", parameters, memory_mib=lru.memory_mib)
+
+
 SPLICE = Benchmark(
     name="splice",
     title="a set of pages that is read every 3 s, beside a stream by read() or sendfile()",
     about="128 MiB, beside three times 512 MiB, in 300 MiB; on XFS, which has large folios",
     minutes=8,
     program="splice",
-    settings=LRUS,
+    settings=tuple(_beside(call, lru) for lru in LRUS for call in ("read", "sendfile")),
     boots=3,
     parameters=FLASH,
     commands=("mkfs.xfs",),
