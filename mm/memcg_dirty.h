@@ -69,7 +69,7 @@ struct memcg_dirty_mark {
 /*
  * Fields of struct memcg_dirty: memcg_dirty_limit.c initialises them, one file
  * writes each, and the others read it by these functions, or by those of that
- * file. Only memcg_dirty_debug.c, which checks them, reads them as they are.
+ * file. Only a check of the counts reads them as they are.
  */
 
 /* Does @memcg or an ancestor have a limit or a floor? */

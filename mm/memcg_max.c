@@ -336,7 +336,7 @@ static bool memcg_max_must_flush(struct memcg_max_waiter *waiter,
 
 /*
  * Counts the pages that @waiter can wait for, and has them written. The task is on
- * its queue, so that pages count that are written from now on. Returns false if
+ * its queues, so that pages count that are written from now on. Returns false if
  * there are none.
  */
 static bool memcg_max_prepare(struct memcg_max_waiter *waiter, long timeout)

@@ -28,7 +28,7 @@
  *
  * The queues serve waits at memory.high, and at memory.max for writeback and for
  * victims of the OOM killer. Each user chooses the tasks that sleep, and for how
- * long. The last two wait for more than room, and have queues of their own for it.
+ * long. The last two wait for another event as well, on queues of their own.
  */
 
 #include <linux/atomic.h>
@@ -60,9 +60,9 @@ static DECLARE_BITMAP(memcg_wait_due, MEMCG_WAIT_NR_QUEUES);
 
 /**
  * struct memcg_wait_event - a walk of a queue
- * @limit: the limit below which there is room
- * @room: how many pages it is for, without those that tasks have been woken for
- * @nr_passed: how many tasks there was no room for
+ * @limit: the limit of the last task
+ * @room: how many pages may be charged below it, without those for the tasks before
+ * @nr_passed: how many tasks have not been woken
  */
 struct memcg_wait_event {
 	const unsigned long *limit;
@@ -129,7 +129,8 @@ static int memcg_wait_wake_function(wait_queue_entry_t *wait, unsigned int mode,
  * @limit: the limit of @level that is in the way
  * @nr_pages: the room that the task needs, in pages
  *
- * The caller sets the state of the task, and sleeps unless memcg_wait_is_over().
+ * The caller calls set_current_state(), which is the full barrier of the diagram at
+ * the top, and sleeps unless memcg_wait_is_over().
  *
  * Context: task context; the caller holds a reference to a cgroup below @level.
  */

@@ -8,7 +8,10 @@
 
 /* How many tasks are woken before interrupts are let in. */
 #define MEMCG_WAIT_WAKE_MAX	32
-/* How many tasks one event may pass over: the walk has interrupts off. */
+/*
+ * How many tasks an uncharge, or a folio that is written, may pass over on a queue:
+ * the walk has interrupts off.
+ */
 #define MEMCG_WAIT_PASS_MAX	1024
 
 /**

@@ -86,6 +86,9 @@ static void memcg_oom_test_wake(struct kunit *test)
 	finish_wait(queue, &sleeper.wait);
 	KUNIT_EXPECT_FALSE(test, by_other);
 	KUNIT_EXPECT_TRUE(test, by_own);
+	/* The walk goes on: all of the victim's are woken. */
+	KUNIT_EXPECT_EQ(test, memcg_oom_wake_function(&sleeper.wait, TASK_NORMAL,
+						      0, other), 0);
 }
 
 static struct kunit_case memcg_oom_cases[] = {

@@ -133,7 +133,6 @@ static void measure(void (*take)(int fd))
 
 	sync();
 	put("/proc/sys/vm/drop_caches", "3");
-	memset(shared, 0, sizeof(*shared));
 	user = CHECK(fork());
 	if (!user) {
 		use_set();
