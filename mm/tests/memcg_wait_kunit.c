@@ -78,6 +78,9 @@ static void memcg_wait_test_spend(struct kunit *test)
 	};
 	struct memcg_wait_event event = {};
 
+	KUNIT_EXPECT_FALSE(test, memcg_wait_is_over(&large));
+	KUNIT_EXPECT_FALSE(test, memcg_wait_is_over(&above));
+	KUNIT_EXPECT_TRUE(test, memcg_wait_is_over(&below));
 	KUNIT_EXPECT_FALSE(test, memcg_wait_spend(&event, &above));
 	KUNIT_EXPECT_FALSE(test, memcg_wait_spend(&event, &large));
 	KUNIT_EXPECT_TRUE(test, memcg_wait_spend(&event, &below));

@@ -216,11 +216,11 @@ static int aimed_writeback(const char *root)
 	return passed(writes_idle(idle, other));
 }
 
-/* Without periodic writeback: it writes the pages of a wb above its share. */
 /*
- * Five minutes without periodic writeback. With a period of 0, a flusher runs once
- * an inode becomes dirty; if the machine is busy, it runs late, and then has more
- * dirty pages than a new flusher's share of the system's background limit.
+ * Without periodic writeback for five minutes: it writes the pages of a wb above its
+ * share of the system's background limit, which is next to nothing for a new one.
+ * With a period of 0, a flusher runs once an inode becomes dirty, and does so too. On
+ * a busy machine it runs late, and finds more than a few pages.
  */
 static int test_aimed_writeback(const char *root)
 {
