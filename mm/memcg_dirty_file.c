@@ -215,7 +215,7 @@ static int memcg_dirty_stat_show(struct seq_file *m, void *v)
 static int memcg_dirty_peak_open(struct kernfs_open_file *of)
 {
 	of_peak(of)->value = MEMCG_DIRTY_PEAK_UNSET;
-	/* Counts begin with the first limit, or here: before a peak can be reset. */
+	/* Counts begin with the first limit or floor, or here: before a peak can be reset. */
 	if (of->file->f_mode & FMODE_WRITE)
 		memcg_dirty_enable();
 	return 0;

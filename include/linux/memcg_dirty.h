@@ -134,7 +134,10 @@ struct memcg_dirty {
 
 DECLARE_STATIC_KEY_FALSE(memcg_dirty_key);
 
-/* Are dirty pages counted? From the first limit or floor on, or a peak reset. */
+/*
+ * Are dirty pages counted? From the first limit or floor on, or the first open of
+ * memory.dirty_peak to write.
+ */
 static inline bool memcg_dirty_enabled(void)
 {
 	return static_branch_unlikely(&memcg_dirty_key);
@@ -184,7 +187,7 @@ long __percpu *memcg_page_state_percpu(struct mem_cgroup *memcg, int idx);
  * @idx: the item that has changed; limits count two items and ignore the others
  * @nr_pages: the change, in pages
  *
- * Does nothing, and costs a branch, until memcg_dirty_enabled().
+ * Does nothing, and costs a branch, until memcg_dirty_enabled() is true.
  *
  * Context: any, with preemption disabled.
  */

@@ -22,7 +22,7 @@ long __memcg_dirty_pace(struct bdi_writeback *wb, long nr_pages, long least);
  * @nr_pages: pages that it is about to write, not for data integrity
  * @least: pages that the filesystem wants to write at once, if there are as many
  *
- * Does nothing until memcg_dirty_enabled().
+ * Does nothing until memcg_dirty_enabled() is true.
  *
  * Context: may sleep, for a second at most. The caller may hold I_SYNC of an inode.
  *
