@@ -22,14 +22,18 @@ The files are described in Documentation/admin-guide/cgroup-v2.rst.
 import argparse
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 STAT = "memory.dirty_stat"
+NO_CGROUP = 1
 NO_FILES = 2
+# The limit of a cgroup that is out of sight: this is a cgroup namespace.
+ABOVE = Path("above")
 BOLD, RED, YELLOW, PLAIN, CLEAR = "\033[1m", "\033[31m", "\033[33m", "\033[0m", "\033[H\033[2J"
 SETTINGS = (
     "memory.dirty_limit_in_bytes",
@@ -43,11 +47,19 @@ class NoFilesError(Exception):
     """The kernel or the hierarchy has no dirty limits."""
 
 
+class NoCgroupError(Exception):
+    """The user has asked for a cgroup that is not there, or has no limit."""
+
+
 @dataclass(frozen=True)
 class Sample:
-    """The counters of a cgroup at a moment; sizes in bytes, None where there is no limit."""
+    """The counters of a cgroup at a moment; sizes in bytes, None where there is no limit.
+
+    A cgroup that is removed and created again has another inode.
+    """
 
     at: float
+    inode: int
     dirty: int
     writeback: int
     limit: int | None
@@ -77,7 +89,7 @@ class Row:
 
 def read(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="ascii").strip()
+        return path.read_text(encoding="utf-8", errors="surrogateescape").strip()
     except OSError:
         return None
 
@@ -95,10 +107,18 @@ def bytes_written(cgroup: Path) -> int | None:
     return sum(int(field[7:]) for field in fields if field.startswith("wbytes="))
 
 
+def inode_of(cgroup: Path) -> int | None:
+    try:
+        return cgroup.stat().st_ino
+    except OSError:
+        return None
+
+
 def sample(cgroup: Path) -> Sample | None:
     """None if the cgroup is gone, is unreadable or has no such file."""
     text = read(cgroup / STAT)
-    if not text:
+    inode = inode_of(cgroup)
+    if not text or not inode:
         return None
     values = {name: number(value) for name, value in map(str.split, text.splitlines())}
 
@@ -107,6 +127,7 @@ def sample(cgroup: Path) -> Sample | None:
 
     return Sample(
         at=time.monotonic(),
+        inode=inode,
         dirty=count("dirty"),
         writeback=count("writeback"),
         limit=values.get("limit"),
@@ -132,14 +153,19 @@ def hierarchy() -> Path:
 
 
 def below(top: Path) -> Iterator[Path]:
-    """The cgroup and all below it, parents first; those that vanish are left out."""
-    yield top
-    try:
-        children = sorted(entry.path for entry in os.scandir(top) if entry.is_dir())
-    except OSError:
-        return
-    for child in children:
-        yield from below(Path(child))
+    """The cgroup and all below it, parents first; those that vanish are left out.
+
+    Without recursion: a user with a delegated cgroup may nest a thousand.
+    """
+    left = [top]
+    while left:
+        cgroup = left.pop()
+        yield cgroup
+        try:
+            children = [entry.path for entry in os.scandir(cgroup) if entry.is_dir()]
+        except OSError:
+            continue
+        left += map(Path, sorted(children, reverse=True))
 
 
 def collect(top: Path) -> dict[Path, Sample]:
@@ -147,21 +173,31 @@ def collect(top: Path) -> dict[Path, Sample]:
     return {cgroup: counters for cgroup, counters in found if counters}
 
 
+def printable(text: str) -> str:
+    """Any user with a delegated cgroup chooses names; a terminal would obey some of them."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def name(cgroup: Path, root: Path) -> str:
-    return "/" + str(cgroup.relative_to(root)) if cgroup != root else "/"
+    if cgroup in (root, ABOVE):
+        return "/" if cgroup == root else str(ABOVE)
+    return "/" + str(cgroup.relative_to(root))
 
 
 def rate(now: float | None, before: float | None, seconds: float) -> float | None:
-    if now is None or before is None or seconds <= 0:
+    """None if the count is smaller than before: a disk that is gone leaves io.stat."""
+    if now is None or before is None or seconds <= 0 or now < before:
         return None
     return (now - before) / seconds
 
 
-def binding(cgroup: Path, counters: Sample) -> Path | None:
+def binding(cgroup: Path, root: Path, counters: Sample) -> Path | None:
     """The cgroup whose limit is in force, or None."""
     if counters.limit is None:
         return None
     for _ in range(counters.limit_levels_up):
+        if cgroup == root:
+            return ABOVE
         cgroup = cgroup.parent
     return cgroup
 
@@ -170,16 +206,20 @@ def used_percent(
     origin: Path | None, samples: dict[Path, Sample], limit: int | None
 ) -> float | None:
     """A limit is compared with the pages of the cgroup that it is set on."""
-    counters = samples.get(origin) or sample(origin) if origin else None
-    if not counters or not limit:
+    if limit is None or origin in (None, ABOVE):
         return None
-    return 100 * (counters.dirty + counters.writeback) / limit
+    counters = samples.get(origin) or sample(origin)
+    if not counters:
+        return None
+    return 100 * (counters.dirty + counters.writeback) / limit if limit else 100
 
 
 def row(cgroup: Path, root: Path, now: dict[Path, Sample], before: dict[Path, Sample]) -> Row:
     counters = now[cgroup]
     old = before.get(cgroup, counters)
-    origin = binding(cgroup, counters)
+    if old.inode != counters.inode:
+        old = counters
+    origin = binding(cgroup, root, counters)
     seconds = counters.at - old.at
     usec = rate(counters.throttled_usec, old.throttled_usec, seconds)
     return Row(
@@ -242,9 +282,11 @@ def label(row: Row, tree: bool) -> str:
     if tree and text != "/":
         depth = text.count("/") - 1
         text = "  " * depth + text.rsplit("/", 1)[1]
-    if origin and origin != row.cgroup:
-        text += f"  (limit of {origin.rsplit('/', 1)[1] if tree else origin})"
-    return text
+    if origin == str(ABOVE):
+        text += "  (limit above)"
+    elif origin and origin != row.cgroup:
+        text += f"  (limit of {(tree and origin.rsplit('/', 1)[-1]) or origin})"
+    return printable(text)
 
 
 def table(rows: list[Row], tree: bool, colours: bool, width: int | None = None) -> Iterator[str]:
@@ -299,8 +341,10 @@ def explain(cgroup: Path, root: Path, interval: float) -> Iterator[str]:
         own = settings(level)
         yield f"  {name(level, root)}: {own or 'no dirty limit of its own'}"
     if line.effective_min:
-        state = "below" if line.dirty + line.writeback < line.effective_min else "above"
-        yield f"Its floor is {size(line.effective_min)}; it is {state} that."
+        state = "above that."
+        if line.dirty + line.writeback < line.effective_min:
+            state = "below that: limits above it do not pause its writers."
+        yield f"Its floor is {size(line.effective_min)}; it is {state}"
     yield from explain_limit(cgroup, root, counters, line)
     if line.pauses:
         yield (
@@ -310,7 +354,10 @@ def explain(cgroup: Path, root: Path, interval: float) -> Iterator[str]:
 
 
 def explain_limit(cgroup: Path, root: Path, counters: Sample, line: Row) -> Iterator[str]:
-    origin = binding(cgroup, counters)
+    origin = binding(cgroup, root, counters)
+    if origin == ABOVE:
+        yield f"A limit of {size(counters.limit)} binds, of a cgroup above those that are visible here."
+        return
     held = sample(origin) if origin else None
     if not held:
         yield "No limit on its path is in force: the system-wide vm.dirty_* limits decide."
@@ -323,6 +370,12 @@ def explain_limit(cgroup: Path, root: Path, counters: Sample, line: Row) -> Iter
     yield why_paused(held, total, line.pauses or 0)
     if held.writeback > held.dirty:
         yield "Most of it is on its way to the disk: writers wait for the disk, or for io.max."
+
+
+def require_limit(cgroup: Path, root: Path) -> None:
+    """The root cgroup has no files, also on a kernel that has them."""
+    if cgroup == root and not sample(root) and collect(root):
+        raise NoCgroupError("the root cgroup has no dirty limit: vm.dirty_* limit the system")
 
 
 def collect_one(cgroup: Path) -> Sample:
@@ -361,9 +414,11 @@ def seconds(text: str) -> float:
 def find(root: Path, path: str) -> Path:
     """A cgroup by its path in the hierarchy or in the file system."""
     given = Path(path)
-    if given == root or root in given.parents:
-        return given
-    return root / path.lstrip("/") if path.strip("/") else root
+    if given != root and root not in given.parents:
+        given = root / path.lstrip("/") if path.strip("/") else root
+    if inode_of(given) is None:
+        raise NoCgroupError(f"{path}: there is no such cgroup in {root}")
+    return given
 
 
 def interesting(line: Row) -> bool:
@@ -372,11 +427,24 @@ def interesting(line: Row) -> bool:
     return bool(line.dirty or line.writeback or limited or line.effective_min)
 
 
+def parents(names: set[str]) -> set[str]:
+    found: set[str] = set()
+    for cgroup in names:
+        for parent in map(str, PurePosixPath(cgroup).parents):
+            if parent in found:
+                break
+            found.add(parent)
+    return found
+
+
 def choose(options: argparse.Namespace, rows: list[Row]) -> list[Row]:
+    """In the tree, with the parents: the names of many cgroups say little without those."""
     chosen = [line for line in rows if options.all or interesting(line)]
     if options.sort:
-        chosen.sort(key=SORT_KEYS[options.sort], reverse=True)
-    return chosen
+        return sorted(chosen, key=SORT_KEYS[options.sort], reverse=True)
+    names = {line.cgroup for line in chosen}
+    names |= parents(names)
+    return [line for line in rows if line.cgroup in names]
 
 
 def show(options: argparse.Namespace, rows: list[Row]) -> None:
@@ -385,7 +453,8 @@ def show(options: argparse.Namespace, rows: list[Row]) -> None:
     if options.json:
         print(json.dumps([asdict(line) for line in rows]), flush=True)
         return
-    screen = os.get_terminal_size() if live else None
+    # A serial console has no size, and gets 80 columns and 24 lines.
+    screen = shutil.get_terminal_size() if live else None
     lines = list(table(rows, not options.sort, terminal, screen.columns if screen else None))
     if screen:
         print(CLEAR, end="")
@@ -415,16 +484,19 @@ def main(argv: list[str]) -> int:
         root = options.mount or hierarchy()
         if options.explain:
             cgroup = find(root, options.explain)
-            print("\n".join(explain(cgroup, root, options.interval)))
+            require_limit(cgroup, root)
+            text = "\n".join(explain(cgroup, root, options.interval))
+            print("\n".join(map(printable, text.split("\n"))))
         else:
             watch(options, root, find(root, options.cgroup))
-    except NoFilesError as error:
+    except (NoCgroupError, NoFilesError) as error:
         print(f"memcg_dirty_top: {error}", file=sys.stderr)
-        return NO_FILES
+        return NO_FILES if isinstance(error, NoFilesError) else NO_CGROUP
     except (KeyboardInterrupt, BrokenPipeError):
         sys.stderr.close()
     return 0
 
 
 if __name__ == "__main__":
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     sys.exit(main(sys.argv[1:]))

@@ -2,6 +2,7 @@
 """tools/cgroup/memcg_dirty_top.py on a directory that looks like a cgroup hierarchy."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -49,9 +50,17 @@ class MemcgDirtyTopTest(fake.Case):
         pages = {"dirty": 24 * MIB, "writeback": 12 * MIB}
         return self.cgroup("system/backup", limit_levels_up=1, throttled=9, **pages, **limits)
 
-    def run_script(self, *options: str) -> subprocess.CompletedProcess[str]:
+    def run_script(
+        self, *options: str, environment: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, str(SCRIPT), "--mount", str(self.root), "--interval", "0.01"]
-        return subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+        return subprocess.run(
+            [*command, *options],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=os.environ | (environment or {}),
+        )
 
     def rows(self, *options: str) -> list[dict[str, Any]]:
         run = self.run_script("--json", "--once", *options)
@@ -143,9 +152,98 @@ class MemcgDirtyTopTest(fake.Case):
         self.cgroup("low", dirty=MIB, limit=40 * MIB, background_limit=20 * MIB)
         self.assertIn("pauses begin at 30.0M", self.run_script("--explain", "low").stdout)
 
+    def test_a_limit_above_the_namespace(self) -> None:
+        self.cgroup("inner", dirty=MIB, limit=40 * MIB, limit_levels_up=3)
+        row = self.rows()[0]
+        self.assertEqual((row["limit_from"], row["used_percent"]), ("above", None))
+        self.assertIn("inner  (limit above)", self.run_script("--once").stdout)
+        text = self.run_script("--explain", "/inner").stdout
+        self.assertIn("A limit of 40.0M binds, of a cgroup above", text)
+
+    def test_a_limit_of_nothing_is_full(self) -> None:
+        self.cgroup("none", limit=0)
+        self.assertEqual(self.rows()[0]["used_percent"], 100)
+
+    def test_a_cgroup_that_was_created_again_has_no_rates(self) -> None:
+        service = self.service()
+        counters = vars(top.sample(service)) | {"written": 4096}
+        old = top.Sample(**counters | {"at": counters["at"] - 1, "inode": 1, "throttled": 1})
+        row = top.row(service, self.root, {service: top.Sample(**counters)}, {service: old})
+        self.assertEqual((row.pauses, row.written), (None, None))
+        old = top.Sample(**counters | {"at": counters["at"] - 1, "written": 8192})
+        row = top.row(service, self.root, {service: top.Sample(**counters)}, {service: old})
+        self.assertEqual((row.pauses, row.written), (0, None))
+
+    def test_names_do_not_reach_the_terminal_as_they_are(self) -> None:
+        self.cgroup("a\x1b[2J", dirty=MIB)
+        self.cgroup("\udcff", dirty=MIB)
+        self.cgroup("M\u00fcller", dirty=MIB)
+        names = [row["cgroup"] for row in self.rows()]
+        self.assertEqual(names, ["/M\u00fcller", "/a\x1b[2J", "/\udcff"])
+        text = self.run_script("--once").stdout + self.run_script("--explain", "a\x1b[2J").stdout
+        self.assertIn("\\udcff", text)
+        self.assertIn("a\\x1b[2J: 1.0M dirty", text)
+        self.assertNotIn("\x1b", text)
+        environment = {"PYTHONIOENCODING": "ascii"}
+        run = self.run_script("--once", environment=environment)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("M\\xfcller", run.stdout)
+
+    def test_mounts_of_any_name(self) -> None:
+        mounts = self.root / "mounts"
+        mounts.write_bytes("/media/M\u00fcller ext4\n".encode("latin-1"))
+        self.assertIn("ext4", top.read(mounts))
+
+    def test_a_limit_of_the_visible_root(self) -> None:
+        self.cgroup("", dirty=MIB, limit=40 * MIB)
+        self.cgroup("inner", dirty=MIB, limit=40 * MIB, limit_levels_up=1)
+        self.assertIn("inner  (limit of /)", self.run_script("--once").stdout)
+
+    def test_many_levels(self) -> None:
+        # The removal of the test's directory is recursive in Python.
+        self.addCleanup(lambda: subprocess.run(["rm", "-rf", self.root / "x"], check=True))
+        path = self.root
+        for _ in range(1200):
+            path = path / "x"
+            path.mkdir()
+        self.assertEqual(sum(1 for _ in top.below(self.root)), 1201)
+
+    def test_the_tree_has_the_parents(self) -> None:
+        for pod in ("a", "b"):
+            self.cgroup(pod)
+            self.cgroup(f"{pod}/container", dirty=MIB)
+        names = ["/a", "/a/container", "/b", "/b/container"]
+        self.assertEqual([row["cgroup"] for row in self.rows()], names)
+        chosen = [row["cgroup"] for row in self.rows("--sort", "dirty")]
+        self.assertEqual(chosen, names[1::2])
+
+    def test_a_terminal_without_a_size(self) -> None:
+        self.service()
+        master, terminal = os.openpty()
+        command = [sys.executable, str(SCRIPT), "--mount", str(self.root), "--interval", "0.01"]
+        run = subprocess.Popen(command, stdout=terminal, env=os.environ | {"COLUMNS": "0"})
+        os.close(terminal)
+        text = b""
+        while b"WRITE/S" not in text and len(text) < 1 << 14:
+            text += os.read(master, 4096)
+        run.terminate()
+        run.wait()
+        os.close(master)
+        self.assertIn(b"WRITE/S", text)
+
+    def test_status_1_for_a_cgroup_that_is_not_there(self) -> None:
+        self.service()
+        for options in (("--cgroup", "/absent", "--once"), ("--explain", "/absent")):
+            run = self.run_script(*options)
+            self.assertEqual(run.returncode, 1)
+            self.assertIn("/absent: there is no such cgroup", run.stderr)
+        run = self.run_script("--explain", "/")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("the root cgroup has no dirty limit", run.stderr)
+
     def test_status_2_without_the_files(self) -> None:
         (self.root / "plain").mkdir()
-        for options in (("--once",), ("--explain", "/plain"), ("--cgroup", "/absent", "--once")):
+        for options in (("--once",), ("--explain", "/plain"), ("--cgroup", "/plain", "--once")):
             run = self.run_script(*options)
             self.assertEqual(run.returncode, 2)
             self.assertIn("memory.dirty_stat", run.stderr)
