@@ -10,24 +10,32 @@ import lzma
 import shutil
 from pathlib import Path
 
-from . import archive, config, kbuild, kernel, lock, packages, process, scratch, tree
+from . import archive, config, kbuild, kernel, lock, packages, process, scratch, sources, tree
 from . import base as bases
 from .base import Base
 from .kbuild import Kbuild
 from .layout import REPOSITORY, Layout
 from .report import Failure, progress, working
 
-TOOLS = (*kbuild.TOOLS, "debhelper", "dpkg-dev", "dwarves", "libdw-dev", "rsync", "zstd")
+# openssl makes the key that modules are signed with.
+TOOLS = (
+    *(*kbuild.TOOLS, "debhelper", "dpkg-dev", "dwarves", "git", "libdw-dev", "openssl"),
+    *("rsync", "zstd"),
+)
 FRAGMENT = Path(__file__).with_name("deb.config")
 CONFIG = Path("usr", "src")
 CONFIG_NAME = "config.amd64_none_amd64.xz"
 # A package of debug symbols would be larger than all others together.
 PROFILES = "pkg.linux-upstream.nokerneldbg"
 KINDS = ("linux-image", "linux-headers")
+# Of a build with DEB_CONFIG=: the distribution's configuration is hours of work to keep.
+VARIANT = "-config"
 FREE_GIB = 25
 # Of one processor, for one file: a rough mean over a distribution's configuration.
 SECONDS_PER_FILE = 0.7
 BTF = "DEBUG_INFO_BTF"
+# Names in a message.
+SHOWN = 8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,10 +53,19 @@ def main(args: argparse.Namespace) -> int:
         wanted = [*wanted, config_package(args.base)]
     packages.require(TOOLS, wanted)
     base = bases.obtain(args.base, args.linux)
-    text = given.read_text() if given else distribution_config(args.base, REPOSITORY)
-    require_space(REPOSITORY, (REPOSITORY.build / "kernel" / _objects(base.label)).exists())
-    print(build(base, text))
+    text = read_config(given) if given else distribution_config(args.base, REPOSITORY)
+    variant = VARIANT if given else ""
+    objects = REPOSITORY.build / "kernel" / _objects(base.label + variant)
+    require_space(REPOSITORY, objects.exists())
+    print(build(base, text, variant=variant))
     return 0
+
+
+def read_config(path: Path) -> str:
+    try:
+        return path.read_text()
+    except UnicodeDecodeError as error:
+        raise Failure(f"DEB_CONFIG={path}: not a text; use zcat or xzcat first") from error
 
 
 def config_package(base_name: str) -> str:
@@ -75,13 +92,24 @@ def distribution_config(base_name: str, layout: Layout) -> str:
 
 
 def version(base: Base, layout: Layout) -> str:
-    """After the distribution's of the same release, before its next, and rising with commits."""
+    """After the distribution's of the same release, before its next, and rising with commits.
+
+    Changes that are not committed show in its end.
+    """
     distribution = base.package_version or f"{base.version.replace('-', '~')}-1"
     if not (layout.root / ".git").exists():
         return f"{distribution}+tidemark0"
-    count = process.output(["git", "rev-list", "--count", "HEAD"], layout.root).strip()
-    commit = process.output(["git", "rev-parse", "--short=10", "HEAD"], layout.root).strip()
-    return f"{distribution}+tidemark{count}.g{commit}"
+    if _git(layout, "rev-parse", "--is-shallow-repository") == "true":
+        raise Failure("a shallow clone has too few commits to count; run: git fetch --unshallow")
+    count = _git(layout, "rev-list", "--count", "HEAD")
+    commit = _git(layout, "rev-parse", "--short=10", "HEAD")
+    changes = _git(layout, "status", "--porcelain")
+    return f"{distribution}+tidemark{count}.g{commit}{'.dirty' if changes else ''}"
+
+
+def _git(layout: Layout, *arguments: str) -> str:
+    """Root leaves no file of its own in a user's repository."""
+    return sources.git(layout.root, "--no-optional-locks", *arguments).strip()
 
 
 def build(base: Base, text: str, layout: Layout = REPOSITORY, variant: str = "") -> Path:
@@ -90,6 +118,7 @@ def build(base: Base, text: str, layout: Layout = REPOSITORY, variant: str = "")
     Each variant has such a directory, and one for its packages.
     """
     kbuild.check_place(layout)
+    package_version = version(base, layout)
     label = base.label + variant
     objects = _objects(label)
     with (
@@ -102,7 +131,8 @@ def build(base: Base, text: str, layout: Layout = REPOSITORY, variant: str = "")
         builder.start(afresh=lineage != source.lineage)
         scratch.write_json(stamp, {"lineage": source.lineage})
         configure(builder, text, layout)
-        _make(builder, version(base, layout))
+        _remove_files(builder.out.parent)
+        _make(builder, package_version)
         return _collect(builder.out.parent, layout.build / "deb" / label)
 
 
@@ -112,7 +142,8 @@ def _objects(label: str) -> Path:
 
 
 def require_space(layout: Layout, continued: bool) -> None:
-    free = shutil.disk_usage(layout.root).free >> 30
+    place = layout.build if layout.build.exists() else layout.root
+    free = shutil.disk_usage(place).free >> 30
     if free < FREE_GIB and not continued:
         raise Failure(f"packages take up to {FREE_GIB} GiB below build/, and {free} GiB are free")
     progress(f"packages take up to {FREE_GIB} GiB below build/")
@@ -122,12 +153,25 @@ def configure(builder: Kbuild, text: str, layout: Layout) -> None:
     wishes = config.read([layout.fragments / kernel.SERIES, FRAGMENT], layout)
     keys = {name for name in wishes if name.startswith("SYSTEM_")}
     granted = builder.adapt(text, wishes, keys)
-    if config.parse(text).get(BTF) == "y" and granted.get(BTF) != "y":
+    told = config.parse(text)
+    lost = [
+        name
+        for name, value in told.items()
+        if value in ("m", "y") and granted.get(name, "n") == "n" and name not in wishes
+    ]
+    if lost:
+        progress(f"options of the configuration that this source or compiler lacks: {_few(lost)}")
+    if told.get(BTF) == "y" and granted.get(BTF) != "y":
         found = process.output(["pahole", "--version"]).strip()
         raise Failure(
             f"CONFIG_{BTF} is lost: pahole {found} is too old for this kernel; install a later "
             "dwarves, or use DEB_CONFIG= with a configuration that does not ask for BTF"
         )
+
+
+def _few(names: list[str]) -> str:
+    some = ", ".join(sorted(names)[:SHOWN])
+    return some if len(names) <= SHOWN else f"{some} and {len(names) - SHOWN} more"
 
 
 def _make(builder: Kbuild, package_version: str) -> None:
@@ -155,9 +199,14 @@ def _collect(made: Path, place: Path) -> Path:
     for path in made.glob("*.deb"):
         if path.name.startswith(KINDS):
             path.rename(place / path.name)
-    for path in made.glob("*.*"):
-        if path.is_file():
-            path.unlink()
+    _remove_files(made)
     if not any(place.iterdir()):
         raise Failure(f"the kernel's makefiles have left no package in {made}")
     return place
+
+
+def _remove_files(made: Path) -> None:
+    """An interrupted build may have left a package of an older version."""
+    for path in made.glob("*.*"):
+        if path.is_file():
+            path.unlink()

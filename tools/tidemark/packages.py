@@ -69,6 +69,7 @@ TOOLS = {
     "mmdebstrap": Tool("mmdebstrap", "mmdebstrap"),
     "mypy": Tool("mypy", "mypy"),
     "openssh-client": Tool("openssh-client", "ssh"),
+    "openssl": Tool("openssl", "openssl"),
     "patch": Tool("patch", "patch"),
     "perl": Tool("perl", "perl"),
     "pkgconf": Tool("pkgconf", "pkg-config"),

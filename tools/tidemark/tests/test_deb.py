@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Packages: their version, their configuration, and the messages if something is missing."""
 
+import gzip
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,27 @@ class VersionTest(fake.Case):
         base = replace(self.obtain(), package_version="", version="6.12.5-rc1")
         self.assertTrue(deb.version(base, self.layout).startswith("6.12.5~rc1-1+tidemark"))
 
+    def git(self, *arguments: str) -> None:
+        person = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+        subprocess.run(["git", *person, *arguments], cwd=self.layout.root, check=True)
+
+    def test_commits_and_changes(self) -> None:
+        base = replace(self.obtain(), package_version="6.12.117-1~deb12u1")
+        self.git("init", "-q")
+        self.write("a", "")
+        self.git("add", "--all")
+        self.git("commit", "-q", "-m", "a")
+        clean = deb.version(base, self.layout)
+        self.assertRegex(clean, r"\+tidemark1\.g[0-9a-f]{10}$")
+        self.write("a", "changed")
+        self.assertEqual(deb.version(base, self.layout), f"{clean}.dirty")
+        self.git("commit", "-q", "-a", "-m", "b")
+        self.assertTrue(self.newer(deb.version(base, self.layout), f"{clean}.dirty"))
+        with mock.patch.object(deb, "_git", return_value="true"):
+            with self.assertRaises(Failure) as caught:
+                deb.version(base, self.layout)
+            self.assert_fails(caught.exception, "git fetch --unshallow")
+
 
 class ConfigTest(fake.Case):
     def test_btf_that_gets_lost_is_an_error(self) -> None:
@@ -47,6 +69,21 @@ class ConfigTest(fake.Case):
         self.assertEqual(wishes["MEMCG_DIRTY_LIMIT"].value, "y")
         self.assertEqual(wishes["LOCALVERSION"].value, '"-tidemark"')
 
+    def test_lost_options_are_named(self) -> None:
+        builder = mock.Mock()
+        builder.adapt.return_value = {"A": "m", "B": "n"}
+        self.write("kernel/configs/tidemark.config", "CONFIG_MEMCG=y\n")
+        with mock.patch.object(deb, "progress") as told:
+            deb.configure(builder, "CONFIG_A=y\nCONFIG_B=y\nCONFIG_RUST=y\n", self.layout)
+        self.assertRegex(told.call_args.args[0], ": B, RUST$")
+
+    def test_a_compressed_configuration(self) -> None:
+        path = self.layout.root / "config.gz"
+        path.write_bytes(gzip.compress(b"CONFIG_A=y\n"))
+        with self.assertRaises(Failure) as caught:
+            deb.read_config(path)
+        self.assert_fails(caught.exception, "zcat")
+
     def test_no_space(self) -> None:
         with mock.patch("shutil.disk_usage") as usage:
             usage.return_value.free = 1 << 30
@@ -57,6 +94,25 @@ class ConfigTest(fake.Case):
 
 
 class PlaceTest(fake.Case):
+    def test_packages_of_an_interrupted_build_are_not_collected(self) -> None:
+        base = self.obtain()
+        old = Path(self.write(f"build/kernel/deb-{base.label}/linux-image-1_1_amd64.deb", ""))
+
+        def make(builder: mock.Mock, version: str) -> None:
+            self.assertFalse(old.exists())
+            self.write(f"build/kernel/deb-{base.label}/linux-image-1_2_amd64.deb", version)
+
+        with (
+            mock.patch("tidemark.tree.use"),
+            mock.patch("tidemark.scratch.write_json"),
+            mock.patch.object(deb, "Kbuild") as builder,
+            mock.patch.object(deb, "configure"),
+            mock.patch.object(deb, "_make", make),
+        ):
+            builder.return_value.out = old.parent / "objects"
+            place = deb.build(base, "", self.layout)
+        self.assertEqual([path.name for path in place.iterdir()], ["linux-image-1_2_amd64.deb"])
+
     def test_a_variant_keeps_off_the_packages_of_hours(self) -> None:
         base = self.obtain()
         with (
@@ -85,7 +141,8 @@ class MissingTest(fake.Case):
             self.assertRaises(Failure) as caught,
         ):
             packages.require(deb.TOOLS, [deb.config_package("6.12")])
-        for name in ("debhelper", "dwarves", "rsync", "linux-config-6.12", "apt-get install"):
+        names = ("debhelper", "dwarves", "git", "openssl", "rsync", "linux-config-6.12")
+        for name in (*names, "apt-get install"):
             self.assert_fails(caught.exception, name)
 
     def test_packages_are_collected_afresh(self) -> None:
