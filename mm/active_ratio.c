@@ -868,8 +868,8 @@ unsigned long __active_ratio_reach(struct lruvec *lruvec,
  *
  * - Without room, it competes with the tail of the second youngest generation.
  *   If the tail was not used since it got there, it is evicted in place of the
- *   newcomer. If it was used, it moves to the head of its list, and the
- *   newcomer is evicted. So a stale working set gives way at the pace at which
+ *   newcomer. If it was used or is locked, it moves to the head of its list, and
+ *   the newcomer is evicted. So a stale working set gives way at the pace at which
  *   a new one shows up, a working set that is larger than the ratio does not
  *   evict itself, and reclaim gets one of every two folios that it scans.
  *
@@ -1024,12 +1024,15 @@ static void active_ratio_demote(struct lruvec *lruvec, struct folio *folio)
 
 /*
  * lru_gen_add_folio() would add a dirty folio that reclaim waits for to the
- * same generation again. The other exceptions are about to move to another
- * list.
+ * same generation again. Reclaim cannot take a locked folio, and would scan it
+ * again and again instead of anonymous pages: in a small cgroup, a task that adds
+ * the pages of a large readahead has locked most of the file pages. The other
+ * exceptions are about to move to another list.
  */
 static bool active_ratio_can_demote(struct folio *folio, int gen)
 {
 	return folio_lru_gen(folio) == gen && folio_evictable(folio) &&
+	       !folio_test_locked(folio) &&
 	       !(folio_test_reclaim(folio) &&
 		 (folio_test_dirty(folio) || folio_test_writeback(folio)));
 }
@@ -1064,7 +1067,7 @@ static void active_ratio_give_up(struct lruvec *lruvec, struct folio *folio)
  *	evicted next, or reclaim would not end while there are newcomers
  *
  * A folio that stays moves to the head of its list, and has to be used again to
- * stay the next time.
+ * stay the next time, unless it is one that reclaim could not take now.
  *
  * Context: lru_lock is held.
  * Return: the number of pages that are no longer protected.
@@ -1143,7 +1146,7 @@ bool active_ratio_protect(struct lruvec *lruvec, struct mem_cgroup *memcg,
 	return true;
 }
 
-/* Moves folios from the third youngest generation to the oldest. */
+/* Moves folios from the third youngest generation to the oldest, but locked ones. */
 static void active_ratio_merge(struct lruvec *lruvec, int zone)
 {
 	struct lru_gen_folio *lrugen = &lruvec->lrugen;
@@ -1157,7 +1160,8 @@ static void active_ratio_merge(struct lruvec *lruvec, int zone)
 		return;
 	for (i = 0; i < ACTIVE_RATIO_BATCH && !list_empty(head); i++) {
 		folio = lru_to_folio(head);
-		active_ratio_make_oldest(lruvec, folio);
+		if (!folio_test_locked(folio))
+			active_ratio_make_oldest(lruvec, folio);
 		active_ratio_rotate(lruvec, folio);
 	}
 }

@@ -935,6 +935,67 @@ static int test_anon(const char *root)
 }
 
 /*
+ * Readahead: a task that adds the pages of a large window has locked most file
+ * pages of its small cgroup. Reclaim cannot take those, and a ratio must not keep
+ * it from anonymous pages: it would scan them again and again while the task sleeps
+ * above memory.high.
+ */
+static char *const readahead_kb = "8192";
+static const long readahead_bytes = MB(64);
+static const long readahead_high = MB(24);
+/*
+ * How many times as many pages a ratio may have reclaim scan: up to 10 if pages are
+ * evicted before they are read, more than 250 if it scans the locked ones again.
+ */
+#define READAHEAD_SCANS	25
+
+static int read_at_once(const char *cgroup, void *arg)
+{
+	int fd = open(stream_file, O_RDONLY);
+	char *anon = map_memory(readahead_bytes);
+
+	return fd >= 0 && read(fd, anon, readahead_bytes) == readahead_bytes ? 0 : 127;
+}
+
+/* The pages that reclaim scans for one read(). */
+static long scans_of_read(const char *root, char *ratio)
+{
+	char *cgroup __free(cgroup) = create_bounded(root, "ratio_read", ratio);
+	long scanned;
+
+	if (!cgroup || make_sparse(stream_file, stream_bytes) ||
+	    cg_write_numeric(cgroup, "memory.high", readahead_high) ||
+	    cg_run(cgroup, read_at_once, NULL))
+		return -1;
+	scanned = cg_read_key_long(cgroup, "memory.stat", "pgscan ");
+	ksft_print_msg("ratio %s: %ld pages scanned\n", ratio, scanned);
+	return scanned;
+}
+
+static int compare_reads(const char *root, struct anon_load *load)
+{
+	static char *const ratios[] = { "0", "20", "70", "100" };
+	long scanned, reference = scans_of_read(root, "default");
+	int i;
+
+	if (reference <= 0)
+		return KSFT_FAIL;
+	for (i = 0; i < ARRAY_SIZE(ratios); i++) {
+		scanned = scans_of_read(root, ratios[i]);
+		if (scanned < 0 || scanned > READAHEAD_SCANS * reference)
+			return KSFT_FAIL;
+	}
+	return KSFT_PASS;
+}
+
+static int test_readahead(const char *root)
+{
+	struct setting readahead __free(setting) = set_readahead(readahead_kb);
+
+	return *readahead.text ? with_swap(root, compare_reads) : KSFT_SKIP;
+}
+
+/*
  * Two sets, used one after the other, are two thirds of the file pages. Without
  * a ratio, the first one is deactivated after its last use, until no more pages
  * are active than inactive, and reclaim leaves anonymous memory alone. A ratio
@@ -1139,6 +1200,7 @@ static const struct memcg_test tests[] = {
 	T(test_share, &classic_lru),
 	T(test_anon, &classic_lru),
 	T(test_anon_below, &classic_lru),
+	T(test_readahead, &classic_lru),
 	T(test_zram, &classic_lru),
 	T(test_lru_switch, &classic_lru),
 	T(test_lru_switching, &classic_lru),
@@ -1151,6 +1213,7 @@ static const struct memcg_test tests[] = {
 	T(test_two_above, &lru_gen),
 	T(test_share, &lru_gen),
 	T(test_anon, &lru_gen),
+	T(test_readahead, &lru_gen),
 	T(test_zram, &lru_gen),
 	T(test_lru_switch, &lru_gen),
 	T(test_lru_switching, &lru_gen),
