@@ -3,11 +3,12 @@
 
 from dataclasses import replace
 
-from tidemark import results, soak, soak_record
+from tidemark import console, results, soak, soak_record
 from tidemark.report import Failure
 from tidemark.soak_record import LEAST_CHECKS, Record
 
 from . import fake
+from .test_lockdep import CYCLE, HEADER, KNOWN, report
 
 BAD = "bad 77 10 10 0 0 9 9 0 0"
 LOADS = "load restart=12 rewrite-1=3 rewrite-2=4 oom=2 "
@@ -37,6 +38,11 @@ class VerdictTest(fake.Case):
     def test_report_on_the_console(self) -> None:
         told = replace(record(check()), reports=["BUG: x"])
         self.assertEqual(soak_record.faults(told), ["BUG: x"])
+
+    def test_the_known_cycle_of_lockdep_is_no_fault(self) -> None:
+        outcome = console.Outcome(["check"], report(CYCLE), 0)
+        self.assertEqual(soak.judged(outcome, KNOWN), (["check"], []))
+        self.assertEqual(soak.judged(outcome, ()), (["check"], [HEADER]))
 
     def test_nothing_was_checked(self) -> None:
         self.assertIn("check 2: no cgroup", self.faults(check(), check(2, agree=0))[0])
