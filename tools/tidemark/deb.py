@@ -17,10 +17,10 @@ from .kbuild import Kbuild
 from .layout import REPOSITORY, Layout
 from .report import Failure, progress, working
 
-# openssl makes the key that modules are signed with.
+# dpkg-buildpackage stops without build-essential; openssl makes the key that signs modules.
 TOOLS = (
-    *(*kbuild.TOOLS, "debhelper", "dpkg-dev", "dwarves", "git", "libdw-dev", "openssl"),
-    *("rsync", "zstd"),
+    *(*kbuild.TOOLS, "build-essential", "debhelper", "dpkg-dev", "dwarves", "git", "libdw-dev"),
+    *("openssl", "rsync", "zstd"),
 )
 FRAGMENT = Path(__file__).with_name("deb.config")
 CONFIG = Path("usr", "src")

@@ -34,6 +34,7 @@ TOOLS = {
     "bsdextrautils": Tool("bsdextrautils", "column"),
     "btrfs-progs": Tool("btrfs-progs", "mkfs.btrfs"),
     "busybox": Tool("busybox-static"),
+    "build-essential": Tool("build-essential"),
     "bzip2": Tool("bzip2", "bzip2"),
     "ccache": Tool("ccache", "ccache", optional=True),
     "coccinelle": Tool("coccinelle", "spatch"),

@@ -89,9 +89,7 @@ def _run(machine: vm.Machine, length: int) -> console.Outcome:
         return vm.run(machine, guest.log(machine), timeout, progress)
 
 
-def judged(
-    outcome: console.Outcome, known: Sequence[lockdep.Link]
-) -> tuple[list[str], list[str]]:
+def judged(outcome: console.Outcome, known: Sequence[lockdep.Link]) -> tuple[list[str], list[str]]:
     """The guest's lines, and the console's reports: an early end of the guest is one too."""
     lines = lockdep.without_known(outcome.console, known)
     try:

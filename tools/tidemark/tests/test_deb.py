@@ -141,7 +141,7 @@ class MissingTest(fake.Case):
             self.assertRaises(Failure) as caught,
         ):
             packages.require(deb.TOOLS, [deb.config_package("6.12")])
-        names = ("debhelper", "dwarves", "git", "openssl", "rsync", "linux-config-6.12")
+        names = ("build-essential", "debhelper", "dwarves", "git", "openssl", "linux-config-6.12")
         for name in (*names, "apt-get install"):
             self.assert_fails(caught.exception, name)
 
