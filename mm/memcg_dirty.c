@@ -345,7 +345,7 @@ static unsigned long memcg_dirty_bound(unsigned long nr_passed,
 
 /**
  * memcg_dirty_expected - pages that writers add without another check
- * @memcg: the memory cgroup whose limit they have checked
+ * @memcg: the memory cgroup to whose subtree they add them
  *
  * Without large folios, the result is 0: an estimate would waste more room than
  * such pages take.
@@ -389,6 +389,21 @@ unsigned int memcg_dirty_last_folio(void)
 	return nr_pages;
 }
 
+static void memcg_dirty_add_passed(struct mem_cgroup *memcg, long nr_pages)
+{
+	for (; memcg_dirty_is_limited(memcg); memcg = parent_mem_cgroup(memcg))
+		memcg_dirty_flow_add(&memcg->dirty.passed,
+				     MEMCG_DIRTY_PASS_PERIOD, nr_pages);
+}
+
+/* Is the limit of @memcg or of an ancestor near? */
+static bool memcg_dirty_path_near(struct mem_cgroup *memcg)
+{
+	while (memcg_dirty_is_limited(memcg) && !memcg_dirty_near(memcg))
+		memcg = parent_mem_cgroup(memcg);
+	return memcg_dirty_is_limited(memcg);
+}
+
 /**
  * memcg_dirty_pass - record that a writer may add a large folio soon
  * @memcg: the writer's memory cgroup
@@ -398,12 +413,24 @@ unsigned int memcg_dirty_last_folio(void)
  */
 void memcg_dirty_pass(struct mem_cgroup *memcg, unsigned int nr_pages)
 {
-	if (nr_pages <= 1)
-		return;
-	for (; memcg_dirty_is_limited(memcg); memcg = parent_mem_cgroup(memcg))
-		if (memcg_dirty_near(memcg))
-			memcg_dirty_flow_add(&memcg->dirty.passed,
-					     MEMCG_DIRTY_PASS_PERIOD, nr_pages);
+	if (nr_pages > 1 && memcg_dirty_path_near(memcg))
+		memcg_dirty_add_passed(memcg, nr_pages);
+}
+
+/**
+ * memcg_dirty_take_back - undo memcg_dirty_pass() for a writer that has to pause
+ * @memcg: the writer's memory cgroup
+ * @nr_pages: as for memcg_dirty_pass()
+ *
+ * Such a writer would count a second time if it is to go on after the pause, and
+ * for nothing if it is to check again.
+ *
+ * Context: any but interrupts; @memcg is not freed meanwhile.
+ */
+void memcg_dirty_take_back(struct mem_cgroup *memcg, unsigned int nr_pages)
+{
+	if (nr_pages > 1 && memcg_dirty_path_near(memcg))
+		memcg_dirty_add_passed(memcg, -(long)nr_pages);
 }
 
 /**

@@ -157,6 +157,7 @@ void memcg_dirty_note_writer(struct mem_cgroup *limited,
 unsigned long memcg_dirty_expected(const struct mem_cgroup *memcg);
 unsigned int memcg_dirty_last_folio(void);
 void memcg_dirty_pass(struct mem_cgroup *memcg, unsigned int nr_pages);
+void memcg_dirty_take_back(struct mem_cgroup *memcg, unsigned int nr_pages);
 void memcg_dirty_pledge(struct mem_cgroup *memcg, int nr_pages);
 unsigned long memcg_dirty_tolerance(unsigned long limit);
 unsigned int memcg_dirty_batch(unsigned long limit, unsigned int nr_cpus,

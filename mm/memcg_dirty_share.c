@@ -181,6 +181,7 @@ static unsigned long memcg_dirty_cap(unsigned long thresh,
  *
  * A cgroup that writes alone earns the whole limit, and pages that are under
  * writeback to a slow disk cannot be taken back when others begin to write.
+ * Pages that its writers are about to add count as well.
  *
  * Return: %false if @memcg or an ancestor below @limited is above its cap.
  */
@@ -194,7 +195,7 @@ bool memcg_dirty_leaves_room(struct mem_cgroup *memcg,
 	for (pos = memcg; pos != limited; pos = parent_mem_cgroup(pos))
 		nr_levels += memcg_dirty_has_siblings(pos);
 	for (pos = memcg; pos != limited; pos = parent_mem_cgroup(pos)) {
-		if (memcg_dirty_total(pos) >
+		if (memcg_dirty_total(pos) + memcg_dirty_expected(pos) >
 		    memcg_dirty_cap(thresh, nr_levels) + slack)
 			return false;
 		/* A sibling that comes or goes matters for this check only. */

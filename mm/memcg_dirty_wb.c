@@ -493,14 +493,16 @@ void __memcg_dirty_sleep(struct bdi_writeback *wb,
 {
 	struct mem_cgroup *memcg = memcg_dirty_get_writer(wb);
 	int folio = min_t(unsigned long, nr_pages, memcg_dirty_largest(memcg));
+	unsigned int passed = memcg_dirty_last_folio();
 	ktime_t start = ktime_get();
 	u64 usec;
 
+	memcg_dirty_take_back(memcg, passed);
 	memcg_dirty_pledge(memcg, folio);
 	io_schedule_timeout(pause);
 	usec = ktime_us_delta(ktime_get(), start);
 	memcg_dirty_pledge(memcg, -folio);
-	memcg_dirty_pass(memcg, folio);
+	memcg_dirty_pass(memcg, nr_pages ? folio : passed);
 
 	if (state->cgroup)
 		memcg_dirty_count_pause(memcg, state->cgroup, usec);

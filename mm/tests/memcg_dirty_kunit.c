@@ -264,6 +264,31 @@ static void memcg_dirty_test_pass(struct kunit *test)
 	KUNIT_EXPECT_LE(test, memcg_dirty_bound(9000, BITS_PER_LONG, 1), 1000UL);
 }
 
+/* It counts on all levels, if one of them is near its limit, until it pauses. */
+static void memcg_dirty_test_take_back(struct kunit *test)
+{
+	struct mem_cgroup *parent = memcg_dirty_test_memcg(test);
+	struct mem_cgroup *child = memcg_dirty_test_memcg(test);
+	struct memcg_dirty_flow *flow = &child->dirty.passed;
+
+	parent->css.parent = &root_mem_cgroup->css;
+	parent->dirty.limited = true;
+	child->css.parent = &parent->css;
+	child->dirty.limited = true;
+	flow->period = memcg_dirty_now(MEMCG_DIRTY_PASS_PERIOD) + 1000;
+	parent->dirty.passed.period = flow->period;
+	memcg_dirty_pass(child, 16);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&flow->sum), 0L);
+	parent->dirty.near = 1;
+	memcg_dirty_pass(child, 16);
+	memcg_dirty_pass(child, 16);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&flow->sum), 32L);
+	memcg_dirty_take_back(child, 16);
+	memcg_dirty_take_back(child, 1);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&flow->sum), 16L);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&parent->dirty.passed.sum), 16L);
+}
+
 /* A page after a large folio is noted, even if other tasks' pages were. */
 static void memcg_dirty_test_usual(struct kunit *test)
 {
@@ -295,6 +320,7 @@ static struct kunit_case memcg_dirty_cases[] = {
 	KUNIT_CASE(memcg_dirty_test_peak),
 	KUNIT_CASE(memcg_dirty_test_noted),
 	KUNIT_CASE(memcg_dirty_test_pass),
+	KUNIT_CASE(memcg_dirty_test_take_back),
 	KUNIT_CASE(memcg_dirty_test_usual),
 	{}
 };

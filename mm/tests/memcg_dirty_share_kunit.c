@@ -41,9 +41,33 @@ static void memcg_dirty_test_cap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcg_dirty_cap(1, 1), 1UL);
 }
 
+/* Folios that its writers are about to add are in a cgroup's own part. */
+static void memcg_dirty_test_leaves_room(struct kunit *test)
+{
+	struct mem_cgroup *limited = kunit_kzalloc(test, sizeof(*limited),
+						   GFP_KERNEL);
+	struct mem_cgroup *memcg = kunit_kzalloc(test, sizeof(*memcg),
+						 GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, limited);
+	KUNIT_ASSERT_NOT_NULL(test, memcg);
+	memcg->css.parent = &limited->css;
+	atomic_set(&limited->css.online_cnt, 3);
+	atomic_long_set(&memcg->dirty.total, 14336);
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_leaves_room(memcg, limited, 16384, 0));
+	memcg->dirty.largest[0] = 512;
+	atomic_set(&memcg->dirty.pledged, 512);
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_leaves_room(memcg, limited, 16384, 0));
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_leaves_room(memcg, limited, 16384, 512));
+	/* Without siblings, there is no reserve. */
+	atomic_set(&limited->css.online_cnt, 2);
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_leaves_room(memcg, limited, 16384, 0));
+}
+
 static struct kunit_case memcg_dirty_share_cases[] = {
 	KUNIT_CASE(memcg_dirty_test_share),
 	KUNIT_CASE(memcg_dirty_test_cap),
+	KUNIT_CASE(memcg_dirty_test_leaves_room),
 	{}
 };
 

@@ -23,6 +23,9 @@
 #define TRACING		"/sys/kernel/tracing"
 #define EVENTS_FILE	TRACING "/events/memcg_dirty/enable"
 #define CYCLES			50
+#define NR_LARGE		16
+#define LARGE			MB(2L)
+#define LARGE_WRAP		MB(32L)
 #define SLOWEST_SMALL_MS	1000
 #define SLOWEST_RECLAIM_MS	500
 
@@ -119,8 +122,8 @@ static int test_thousand_writers(const char *root)
 	return test_crowd(root, &crowd);
 }
 
-/* The hog is throttled all the time, the light writer hardly ever. */
-static bool keeps_pace(const char *light, const char *hog)
+/* The hog is throttled all the time, the light writer for a part of it at most. */
+static bool keeps_pace(const char *light, const char *hog, int percent)
 {
 	struct writes little = {
 		.file = test_file, .bytes = MB(5), .pause_ms = 62,
@@ -133,7 +136,8 @@ static bool keeps_pace(const char *light, const char *hog)
 	throttled = dirty_stat(light, "throttled_usec ");
 	ksft_print_msg("5 MiB took %ld ms, of these throttled %ld us\n", took,
 		       throttled);
-	return throttled <= took * 1000 / 50 && dirty_stat(hog, "throttled ") >= 10;
+	return throttled <= took * 10 * percent &&
+	       dirty_stat(hog, "throttled ") >= 10;
 }
 
 /* A light writer keeps its pace beside one that fills their parent's limit. */
@@ -155,9 +159,65 @@ static int test_light_sibling(const char *root)
 	pid = cg_run_nowait(hog, do_writes, &endless);
 	if (!wait_paused(hog))
 		return KSFT_SKIP;
-	return passed(keeps_pace(light, hog) &&
+	return passed(keeps_pace(light, hog, 2) &&
 		      cg_read_long(parent, PEAK_FILE) <=
 		      MB(64L) / 100 * 102 + error_bytes(64));
+}
+
+/* Endless writes for which file systems use large folios, if they have any. */
+static int write_large(const char *cgroup, void *arg)
+{
+	char *buf __free(memory) = calloc(1, LARGE);
+	int fd __free(fd) = open(arg, O_CREAT | O_WRONLY, 0600);
+	long at;
+
+	for (at = 0; buf && pwrite(fd, buf, LARGE, at) == LARGE; at += LARGE)
+		if (at == LARGE_WRAP)
+			at = 0;
+	return KSFT_FAIL;
+}
+
+static bool keeps_pace_beside_large(const char *light, const char *hog)
+{
+	pid_t pids[NR_LARGE];
+	char name[64];
+	bool good;
+	int i;
+
+	for (i = 0; i < NR_LARGE; i++) {
+		crowd_file(name, sizeof(name), i);
+		pids[i] = cg_run_nowait(hog, write_large, name);
+	}
+	good = wait_paused(hog);
+	/* The first folios of all tasks come at once. */
+	sleep_ms(1000);
+	good = good && keeps_pace(light, hog, 15);
+	for (i = 0; i < NR_LARGE; i++) {
+		good = stop_task(pids[i]) && good;
+		crowd_file(name, sizeof(name), i);
+		unlink(name);
+	}
+	return good;
+}
+
+/*
+ * It also does beside tasks that are about to write large folios, of half of the
+ * limit together.
+ */
+static int test_large_sibling(const char *root)
+{
+	const char *file __free(file) = test_file;
+	char *parent __free(cgroup) = create_io_parent(root, "dirty_parent");
+	char *hog __free(cgroup) = NULL, *light __free(cgroup) = NULL;
+
+	if (!parent || cg_write(parent, LIMIT_FILE, "64M"))
+		return KSFT_FAIL;
+	hog = create_cgroup(parent, "hog");
+	light = create_cgroup(parent, "light");
+	if (!hog || !light)
+		return KSFT_FAIL;
+	slow_down(hog, 30);
+	return passed(keeps_pace_beside_large(light, hog));
 }
 
 /* Waits for the pages of @idle to be written; those of @other have to stay. */
@@ -606,6 +666,7 @@ static const struct memcg_test tests[] = {
 	T(test_small_limit, &on_disk),
 	T(test_thousand_writers, &on_disk),
 	T(test_light_sibling, &on_disk),
+	T(test_large_sibling, &on_disk),
 	T(test_aimed_writeback, &on_disk),
 	T(test_background_only, &on_disk),
 	T(test_lower, &on_disk),
