@@ -3,7 +3,7 @@
 
 import argparse
 import shutil
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 
 from . import base as bases
@@ -23,6 +23,7 @@ PACKAGES = (
 HERE = Path(__file__).resolve().parent / "guest" / "debian"
 SETUP = HERE / "setup"
 SYSTEM = HERE / "system.rst"
+PACKAGE_CONFIG = HERE / "package.config"
 # The disk of the tests: these, the pages with recipes, and the programs that they use.
 TESTS = (*(HERE / name for name in ("start", "install", "recipes.py", "package.rst")), SYSTEM)
 PAGE = Path("Documentation", "admin-guide", "mm", "memcg_dirty_containers.rst")
@@ -30,7 +31,8 @@ PROGRAM = Path("tools", "cgroup", "memcg_dirty_top.py")
 # The recipe of package.rst, which has a boot of its own.
 PACKAGE = "package"
 ROOT_MIB = 3072
-TESTS_MIB = 64
+# Beside the package.
+TESTS_MIB = 16
 MEMORY_MIB = 2048
 
 
@@ -62,8 +64,21 @@ def machine(
 
 def package(base: Base, image: Image, layout: Layout = REPOSITORY) -> Path:
     """The Debian package of the guest's kernel: as `make deb` builds it, but in minutes."""
-    place = deb.build(base, image.config.read_text(), layout, f"-{FLAVOUR}")
+    text = image.config.read_text() + PACKAGE_CONFIG.read_text()
+    place = deb.build(base, text, layout, f"-{FLAVOUR}")
     return next(place.glob("linux-image-*.deb"))
+
+
+def given_package(path: str, modes: Container[str]) -> Path:
+    """A package such as `make deb` has made, for a boot in one of these modes."""
+    package = Path(path).expanduser()
+    if not package.match("linux-image-*.deb"):
+        raise Failure(f"--package {path}: not a linux-image-*.deb")
+    if not package.is_file():
+        raise Failure(f"--package {path}: no such file")
+    if PACKAGE not in modes:
+        raise Failure(f"--package {path}: the recipe {PACKAGE}, which installs it, is not to run")
+    return package
 
 
 def boots(pristine: bool, only: str) -> dict[str, tuple[str, ...]]:
@@ -96,5 +111,6 @@ def _tests(place: Path, layout: Layout, installed: Path | None) -> Path:
     image = place / "tests.img"
     image.unlink(missing_ok=True)
     mke2fs = packages.locate("mke2fs") or "mke2fs"
-    process.output([mke2fs, "-q", "-t", "ext4", "-d", content, image, f"{TESTS_MIB}m"])
+    mib = TESTS_MIB + sum(path.stat().st_size for path in more) // 2**20 * 5 // 4
+    process.output([mke2fs, "-q", "-t", "ext4", "-d", content, image, f"{mib}m"])
     return image

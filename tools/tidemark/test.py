@@ -49,6 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=0,
         help="seconds for which test_watermark_wait kills tasks, on each of two LRUs",
     )
+    parser.add_argument(
+        "--package",
+        default="",
+        help="FLAVOUR=debian installs this linux-image-*.deb, not one of the guest's configuration",
+    )
 
 
 def main(args: argparse.Namespace) -> int:
@@ -56,6 +61,8 @@ def main(args: argparse.Namespace) -> int:
         return _summary(_recipes(args))
     if args.pristine:
         raise Failure("PRISTINE=1: the unpatched kernel has no patches to test")
+    if args.package:
+        raise Failure("--package is for FLAVOUR=debian, whose guest installs it")
     known = lockdep.parse(bases.read_recipe(args.base).lockdep)
     base, image = guest.built(args)
     timeout = TIMEOUT_SECONDS if args.flavour == kernel.PLAIN else DEBUG_TIMEOUT_SECONDS
@@ -74,10 +81,12 @@ def _recipes(args: argparse.Namespace) -> list[ktap.Case]:
     if args.writes or args.seconds:
         raise Failure("--writes and --seconds are for kselftests; FLAVOUR=debian runs recipes")
     boots = debian.boots(args.pristine, args.only)
-    base, image = debian.built(args, deb.TOOLS if debian.PACKAGE in boots else ())
+    given = debian.given_package(args.package, boots) if args.package else None
+    built = debian.PACKAGE in boots and not given
+    base, image = debian.built(args, deb.TOOLS if built else ())
     cases: list[ktap.Case] = []
     for mode, parameters in boots.items():
-        package = debian.package(base, image) if mode == debian.PACKAGE else None
+        package = (given or debian.package(base, image)) if mode == debian.PACKAGE else None
         machine = debian.machine(args, image, mode, parameters, package)
         cases += _boot(machine, image, (), DEBUG_TIMEOUT_SECONDS)
         _picture(args.base, vm.results_path(guest.log(machine)).read_text())

@@ -4,7 +4,7 @@
 from pathlib import Path
 from unittest import mock
 
-from tidemark import deb, debian, kernel, vm
+from tidemark import config, deb, debian, kernel, vm
 from tidemark.report import Failure
 
 from . import fake
@@ -38,16 +38,34 @@ class MachineTest(fake.Case):
             debian._tests(self.layout.build / "guest", self.layout, None)
             self.assertFalse(copy.exists())
 
-    def test_package_is_of_the_guests_configuration(self) -> None:
-        config = Path(self.write("build/kernel/6.12-debian/.config", "CONFIG_MODULES=y\n"))
-        image = kernel.Image(Path("k"), config.parent, config, "6.12.99", Path("s"))
-        place = self.layout.build / "deb" / "6.12-debian"
+    def test_package_is_of_the_guests_configuration_with_a_module(self) -> None:
+        text = "CONFIG_VETH=y\n# CONFIG_MODULES is not set\n"
+        place = self.write("build/kernel/6.12-debian/.config", text)
+        image = kernel.Image(Path("k"), place.parent, place, "6.12.99", Path("s"))
+        made = self.layout.build / "deb" / "6.12-debian"
         for name in ("linux-headers-1_2_amd64.deb", "linux-image-1_2_amd64.deb"):
-            self.write(str((place / name).relative_to(self.layout.root)), "")
-        with mock.patch.object(deb, "build", return_value=place) as build:
+            self.write(str((made / name).relative_to(self.layout.root)), "")
+        with mock.patch.object(deb, "build", return_value=made) as build:
             found = debian.package(self.obtain(), image, self.layout)
         self.assertEqual(found.name, "linux-image-1_2_amd64.deb")
-        self.assertEqual(build.call_args[0][1:], ("CONFIG_MODULES=y\n", self.layout, "-debian"))
+        text, *others = build.call_args[0][1:]
+        self.assertEqual(others, [self.layout, "-debian"])
+        options = config.parse(text)
+        self.assertEqual((options["VETH"], options["MODULES"], options["DUMMY"]), ("y", "y", "m"))
+
+    def test_given_package(self) -> None:
+        given = self.write("linux-image-1_2_amd64.deb", "")
+        self.assertEqual(debian.given_package(str(given), {"package"}), given)
+        other = self.write("linux-headers-1_2_amd64.deb", "")
+        absent = given.with_name("linux-image-2_2_amd64.deb")
+        for path, modes, reason in (
+            (other, {"package"}, "not a linux-image"),
+            (absent, {"package"}, "no such file"),
+            (given, {"debian"}, "not to run"),
+        ):
+            with self.subTest(reason), self.assertRaises(Failure) as caught:
+                debian.given_package(str(path), modes)
+            self.assert_fails(caught.exception, reason)
 
     def test_root_file_system_is_the_first_disk_and_keeps_nothing(self) -> None:
         disks = (vm.Disk(Path("root.img"), temporary=True), vm.Disk(Path("t.img"), read_only=True))
