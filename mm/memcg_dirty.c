@@ -409,6 +409,8 @@ static bool memcg_dirty_path_near(struct mem_cgroup *memcg)
  * @memcg: the writer's memory cgroup
  * @nr_pages: the size of its last folio, in pages: the next one may be as large
  *
+ * It counts on all limited levels, once the limit of one of them is near.
+ *
  * Context: any but interrupts; @memcg is not freed meanwhile.
  */
 void memcg_dirty_pass(struct mem_cgroup *memcg, unsigned int nr_pages)

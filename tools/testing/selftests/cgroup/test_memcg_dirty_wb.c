@@ -122,7 +122,17 @@ static int test_thousand_writers(const char *root)
 	return test_crowd(root, &crowd);
 }
 
-/* The hog is throttled all the time, the light writer for a part of it at most. */
+/* Two cgroups below one limit. */
+static bool create_siblings(const char *parent, char **hog, char **light)
+{
+	if (!parent || cg_write(parent, LIMIT_FILE, "64M"))
+		return false;
+	*hog = create_cgroup(parent, "hog");
+	*light = create_cgroup(parent, "light");
+	return *hog && *light;
+}
+
+/* The hog is throttled all the time, the light writer for @percent of it at most. */
 static bool keeps_pace(const char *light, const char *hog, int percent)
 {
 	struct writes little = {
@@ -149,11 +159,7 @@ static int test_light_sibling(const char *root)
 	pid_t pid __free(task) = -1;
 	struct writes endless = { .file = second };
 
-	if (!parent || cg_write(parent, LIMIT_FILE, "64M"))
-		return KSFT_FAIL;
-	hog = create_cgroup(parent, "hog");
-	light = create_cgroup(parent, "light");
-	if (!hog || !light)
+	if (!create_siblings(parent, &hog, &light))
 		return KSFT_FAIL;
 	slow_down(hog, 10);
 	pid = cg_run_nowait(hog, do_writes, &endless);
@@ -201,8 +207,8 @@ static bool keeps_pace_beside_large(const char *light, const char *hog)
 }
 
 /*
- * It also does beside tasks that are about to write large folios, of half of the
- * limit together.
+ * A light writer keeps its pace beside tasks that are about to write large
+ * folios, which are half of the limit together.
  */
 static int test_large_sibling(const char *root)
 {
@@ -210,11 +216,7 @@ static int test_large_sibling(const char *root)
 	char *parent __free(cgroup) = create_io_parent(root, "dirty_parent");
 	char *hog __free(cgroup) = NULL, *light __free(cgroup) = NULL;
 
-	if (!parent || cg_write(parent, LIMIT_FILE, "64M"))
-		return KSFT_FAIL;
-	hog = create_cgroup(parent, "hog");
-	light = create_cgroup(parent, "light");
-	if (!hog || !light)
+	if (!create_siblings(parent, &hog, &light))
 		return KSFT_FAIL;
 	slow_down(hog, 30);
 	return passed(keeps_pace_beside_large(light, hog));
