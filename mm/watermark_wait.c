@@ -405,6 +405,17 @@ static void watermark_hand_over(struct watermark_queue *queue)
 		__wake_up(&queue->wait, TASK_NORMAL, 1, &nothing);
 }
 
+/*
+ * The node whose queue a task uses. NUMA_NO_NODE if memory has gone offline since
+ * the task began: zonelists are built anew in place, and this one may end here.
+ */
+static int watermark_nid(const struct alloc_context *ac)
+{
+	struct zone *zone = READ_ONCE(ac->preferred_zoneref->zone);
+
+	return zone ? zone_to_nid(zone) : NUMA_NO_NODE;
+}
+
 /**
  * watermark_reclaim_begin - a task goes to reclaim for its allocation
  * @ac: of the allocation
@@ -415,11 +426,15 @@ static void watermark_hand_over(struct watermark_queue *queue)
 struct watermark_queue *watermark_reclaim_begin(const struct alloc_context *ac)
 {
 	struct watermark_queue *queue = watermark_queues;
+	int nid;
 
 	/* Not counted while the wait is off: then waiters reclaim for themselves. */
 	if (!queue || !watermark_wait_enabled())
 		return NULL;
-	queue += zonelist_node_idx(ac->preferred_zoneref);
+	nid = watermark_nid(ac);
+	if (nid == NUMA_NO_NODE)
+		return NULL;
+	queue += nid;
 	atomic_inc(&queue->reclaimers);
 	return queue;
 }
@@ -678,7 +693,7 @@ watermark_wait_alloc(gfp_t gfp_mask, unsigned int order,
 		     unsigned int alloc_flags, const struct alloc_context *ac)
 {
 	struct watermark_request request = {
-		.nid = zonelist_node_idx(ac->preferred_zoneref),
+		.nid = watermark_nid(ac),
 		.zonelist = ac->zonelist,
 		.nodemask = ac->nodemask,
 		.highest_zoneidx = ac->highest_zoneidx,
@@ -688,6 +703,8 @@ watermark_wait_alloc(gfp_t gfp_mask, unsigned int order,
 	};
 	struct watermark_waiter waiter;
 
+	if (request.nid == NUMA_NO_NODE)
+		return;
 	watermark_waiter_init(&waiter, &request);
 	watermark_wait_on(&waiter, watermark_wait_timeout());
 }
@@ -709,10 +726,10 @@ void __watermark_wait_turn(gfp_t gfp_mask, unsigned int order,
 			   unsigned int alloc_flags,
 			   const struct alloc_context *ac)
 {
-	int nid = zonelist_node_idx(ac->preferred_zoneref);
+	int nid = watermark_nid(ac);
 
 	if (watermark_may_wait_alloc(gfp_mask, order, alloc_flags) &&
-	    atomic_read(&watermark_queues[nid].nr))
+	    nid != NUMA_NO_NODE && atomic_read(&watermark_queues[nid].nr))
 		watermark_wait_alloc(gfp_mask, order, alloc_flags, ac);
 }
 

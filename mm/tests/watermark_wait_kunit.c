@@ -454,6 +454,33 @@ static void watermark_test_may_wait(struct kunit *test)
 	watermark_wait_timeout_ms = timeout_ms;
 }
 
+/* Memory hotplug may empty the rest of a zonelist while a task allocates. */
+static void watermark_test_no_zone(struct kunit *test)
+{
+	unsigned int timeout_ms = watermark_wait_timeout_ms;
+	struct watermark_test *t = test->priv;
+	struct alloc_context ac = {
+		.zonelist = t->zonelist,
+		.preferred_zoneref = &t->zonelist->_zonerefs[0],
+		.highest_zoneidx = ZONE_NORMAL,
+	};
+	unsigned int flags = current->flags;
+	unsigned long start;
+
+	watermark_wait_timeout_ms = WATERMARK_WAIT_TIMEOUT_MAX_MS;
+	KUNIT_EXPECT_PTR_EQ(test, watermark_reclaim_begin(&ac), t->queue);
+	watermark_reclaim_end(t->queue);
+	ac.preferred_zoneref++;
+	KUNIT_EXPECT_NULL(test, watermark_reclaim_begin(&ac));
+	current->flags = flags & ~PF_KTHREAD;
+	start = jiffies;
+	watermark_wait_progress(GFP_KERNEL, 0, ALLOC_WMARK_MIN, &ac);
+	__watermark_wait_turn(GFP_KERNEL, 0, ALLOC_WMARK_MIN, &ac);
+	current->flags = flags;
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, start + HZ));
+	watermark_wait_timeout_ms = timeout_ms;
+}
+
 static struct kunit_case watermark_test_cases[] = {
 	KUNIT_CASE(watermark_test_mark),
 	KUNIT_CASE(watermark_test_free_pages),
@@ -468,6 +495,7 @@ static struct kunit_case watermark_test_cases[] = {
 	KUNIT_CASE_SLOW(watermark_test_lost),
 	KUNIT_CASE(watermark_test_hand_over),
 	KUNIT_CASE(watermark_test_may_wait),
+	KUNIT_CASE(watermark_test_no_zone),
 	{ }
 };
 
