@@ -30,7 +30,9 @@
  * sync(), ends its wait.
  */
 
+#include <linux/atomic.h>
 #include <linux/backing-dev.h>
+#include <linux/cpumask.h>
 #include <linux/jiffies.h>
 #include <linux/math64.h>
 #include <linux/memcg_dirty_pace.h>
@@ -39,6 +41,7 @@
 #include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/time64.h>
+#include <linux/topology.h>
 #include <linux/workqueue.h>
 
 #include "memcg_dirty.h"
@@ -112,11 +115,43 @@ static bool memcg_dirty_is_crowded(const struct backing_dev_info *bdi)
 			     crowded + MEMCG_DIRTY_PACE_CROWDED);
 }
 
-/* Others wait for the flusher, or would take the disk. */
+/* Others wait for the flusher, or would take the disk, or the disk is removed. */
 static bool memcg_dirty_is_urgent(const struct bdi_writeback *wb)
 {
 	return !list_empty(&wb->work_list) || current_is_workqueue_rescuer() ||
+	       !test_bit(WB_registered, &wb->state) ||
 	       memcg_dirty_is_crowded(wb->bdi);
+}
+
+/* Flushers that sleep here. */
+static atomic_t memcg_dirty_nr_pacing = ATOMIC_INIT(0);
+
+/*
+ * Half of the works that bdi_wq runs at a time on this node, as it divides them
+ * among the nodes by their CPUs.
+ */
+static int memcg_dirty_pace_most(void)
+{
+	int nr_cpus = cpumask_weight(cpumask_of_node(numa_node_id()));
+
+	return max(WQ_DFL_ACTIVE / 2 * nr_cpus / (int)num_online_cpus(),
+		   WQ_DFL_MIN_ACTIVE / 2);
+}
+
+/*
+ * A flusher that sleeps is a running work. Others wait for works that are not
+ * running yet: sync, umount, and the writeback of other disks. Returns false without
+ * a sleep if enough flushers sleep, of all disks together.
+ */
+static bool memcg_dirty_pace_nap(long timeout)
+{
+	bool may_sleep = atomic_inc_return(&memcg_dirty_nr_pacing) <=
+			 memcg_dirty_pace_most();
+
+	if (may_sleep)
+		schedule_timeout_idle(timeout);
+	atomic_dec(&memcg_dirty_nr_pacing);
+	return may_sleep;
 }
 
 /* Returns whether there is room in the queue. */
@@ -131,10 +166,10 @@ static bool memcg_dirty_pace_wait(struct bdi_writeback *wb,
 
 		if (queued <= bound)
 			return true;
-		if (time_after(jiffies, end))
+		if (time_after(jiffies, end) ||
+		    !memcg_dirty_pace_nap(memcg_dirty_pace_sleep(queued - bound,
+								 bandwidth)))
 			break;
-		schedule_timeout_idle(memcg_dirty_pace_sleep(queued - bound,
-							     bandwidth));
 	}
 	return false;
 }

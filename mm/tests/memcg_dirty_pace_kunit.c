@@ -55,11 +55,47 @@ static void memcg_dirty_test_pace_chunk(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcg_dirty_pace_chunk(5000, 200, 65536), 5000L);
 }
 
+/* Others must get a worker, however many flushers sleep. */
+static void memcg_dirty_test_pace_nap(struct kunit *test)
+{
+	const int most = WQ_DFL_ACTIVE / 2;
+
+	KUNIT_EXPECT_GE(test, memcg_dirty_pace_most(), WQ_DFL_MIN_ACTIVE / 2);
+	KUNIT_EXPECT_LE(test, memcg_dirty_pace_most(), most);
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_pace_nap(1));
+	atomic_add(most, &memcg_dirty_nr_pacing);
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_pace_nap(1));
+	atomic_sub(most, &memcg_dirty_nr_pacing);
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_pace_nap(1));
+}
+
+/* A disk that is removed, and work that others wait for, end the sleep. */
+static void memcg_dirty_test_pace_urgent(struct kunit *test)
+{
+	struct bdi_writeback *wb = kunit_kzalloc(test, sizeof(*wb), GFP_KERNEL);
+	struct backing_dev_info *bdi = kunit_kzalloc(test, sizeof(*bdi),
+						     GFP_KERNEL);
+	LIST_HEAD(work);
+
+	KUNIT_ASSERT_NOT_NULL(test, wb);
+	KUNIT_ASSERT_NOT_NULL(test, bdi);
+	wb->bdi = bdi;
+	bdi->crowded = jiffies - 2 * MEMCG_DIRTY_PACE_CROWDED;
+	INIT_LIST_HEAD(&wb->work_list);
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_urgent(wb));
+	set_bit(WB_registered, &wb->state);
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_urgent(wb));
+	list_add(&work, &wb->work_list);
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_is_urgent(wb));
+}
+
 static struct kunit_case memcg_dirty_pace_cases[] = {
 	KUNIT_CASE(memcg_dirty_test_pace_bound),
 	KUNIT_CASE(memcg_dirty_test_pace_converges),
 	KUNIT_CASE(memcg_dirty_test_pace_sleep),
 	KUNIT_CASE(memcg_dirty_test_pace_chunk),
+	KUNIT_CASE(memcg_dirty_test_pace_nap),
+	KUNIT_CASE(memcg_dirty_test_pace_urgent),
 	{}
 };
 
