@@ -6,7 +6,10 @@ series turned on.
 """
 
 import argparse
+import contextlib
 import lzma
+import os
+import re
 import shutil
 from pathlib import Path
 
@@ -56,7 +59,7 @@ def main(args: argparse.Namespace) -> int:
     text = read_config(given) if given else distribution_config(args.base, REPOSITORY)
     variant = VARIANT if given else ""
     objects = REPOSITORY.build / "kernel" / _objects(base.label + variant)
-    require_space(REPOSITORY, objects.exists())
+    require_space(REPOSITORY, _gib(objects))
     print(build(base, text, variant=variant))
     return 0
 
@@ -107,6 +110,16 @@ def version(base: Base, layout: Layout) -> str:
     return f"{distribution}+tidemark{count}.g{commit}{'.dirty' if changes else ''}"
 
 
+def changelog_hook(base: Base, package_version: str) -> str:
+    """An option of dpkg-buildpackage: the kernel's makefiles have a fixed text for changelogs."""
+    text = f"Linux {base.version} from {base.origin}, with Tidemark"
+    if commit := package_version.partition("+tidemark")[2].partition(".g")[2]:
+        text += f" at commit {commit}"
+    # dpkg takes % for its own, sed | and &.
+    text = re.sub(r"[^\w .,:/~+()-]", "_", text)
+    return f"--hook-init='sed -i \"s|Custom built Linux kernel|{text}|\" debian/changelog'"
+
+
 def _git(layout: Layout, *arguments: str) -> str:
     """Root leaves no file of its own in a user's repository."""
     return sources.git(layout.root, "--no-optional-locks", *arguments).strip()
@@ -132,7 +145,7 @@ def build(base: Base, text: str, layout: Layout = REPOSITORY, variant: str = "")
         scratch.write_json(stamp, {"lineage": source.lineage})
         configure(builder, text, layout)
         _remove_files(builder.out.parent)
-        _make(builder, package_version)
+        _make(builder, package_version, changelog_hook(base, package_version))
         return _collect(builder.out.parent, layout.build / "deb" / label)
 
 
@@ -141,12 +154,24 @@ def _objects(label: str) -> Path:
     return Path(f"deb-{label}", "objects")
 
 
-def require_space(layout: Layout, continued: bool) -> None:
+def _gib(place: Path) -> int:
+    """Files may come and go: another build may run there."""
+    blocks = 0
+    for directory, _, names in os.walk(place):
+        for name in names:
+            with contextlib.suppress(OSError):
+                blocks += Path(directory, name).lstat().st_blocks
+    return blocks >> 21
+
+
+def require_space(layout: Layout, taken: int = 0) -> None:
+    """An interrupted build has taken some GiB already."""
     place = layout.build if layout.build.exists() else layout.root
     free = shutil.disk_usage(place).free >> 30
-    if free < FREE_GIB and not continued:
-        raise Failure(f"packages take up to {FREE_GIB} GiB below build/, and {free} GiB are free")
-    progress(f"packages take up to {FREE_GIB} GiB below build/")
+    more = max(FREE_GIB - taken, 1)
+    if free < more:
+        raise Failure(f"packages take up to {more} GiB below build/, and {free} GiB are free")
+    progress(f"packages take up to {more} GiB below build/")
 
 
 def configure(builder: Kbuild, text: str, layout: Layout) -> None:
@@ -174,7 +199,7 @@ def _few(names: list[str]) -> str:
     return some if len(names) <= SHOWN else f"{some} and {len(names) - SHOWN} more"
 
 
-def _make(builder: Kbuild, package_version: str) -> None:
+def _make(builder: Kbuild, package_version: str, hook: str) -> None:
     with working(f"preparing the build of {builder.name}"):
         builder.make(f"-j{kbuild.jobs()}", "prepare")
         planned = builder.planned("all")
@@ -182,6 +207,7 @@ def _make(builder: Kbuild, package_version: str) -> None:
     progress(f"about {planned} files will take {minutes:.0f} minutes")
     variables = {
         "DEB_BUILD_PROFILES": PROFILES,
+        "DPKG_FLAGS": hook,
         "INSTALL_MOD_STRIP": "1",
         "KDEB_CHANGELOG_DIST": "local",
         "KDEB_PKGVERSION": package_version,

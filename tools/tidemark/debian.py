@@ -2,6 +2,7 @@
 """A guest with Debian, from the apt sources of this machine, for recipes of the documentation."""
 
 import argparse
+import re
 import shutil
 from collections.abc import Container, Sequence
 from pathlib import Path
@@ -30,6 +31,8 @@ PAGE = Path("Documentation", "admin-guide", "mm", "memcg_dirty_containers.rst")
 PROGRAM = Path("tools", "cgroup", "memcg_dirty_top.py")
 # The recipe of package.rst, which has a boot of its own.
 PACKAGE = "package"
+# See guest/debian/recipes.py.
+RECIPE = re.compile(r"^\.\. (?P<kind>tested|without|always): (?P<name>[\w-]+)", re.M)
 ROOT_MIB = 3072
 # Beside the package.
 TESTS_MIB = 16
@@ -87,6 +90,7 @@ def boots(pristine: bool, only: str) -> dict[str, tuple[str, ...]]:
     others = [name for name in names if name != PACKAGE]
     if pristine and len(others) < len(names):
         raise Failure(f"--only {PACKAGE}: packages are of the patched kernel, without PRISTINE=1")
+    _require(others, "without" if pristine else "tested")
     unpatched = ("tidemark.unpatched",) if pristine else ()
     chosen: dict[str, tuple[str, ...]] = {}
     if others or not names:
@@ -94,6 +98,15 @@ def boots(pristine: bool, only: str) -> dict[str, tuple[str, ...]]:
     if PACKAGE in names or not (names or pristine):
         chosen[PACKAGE] = ()
     return chosen
+
+
+def _require(names: Sequence[str], kind: str) -> None:
+    pages = (SYSTEM, REPOSITORY.root / PAGE)
+    found = [recipe for page in pages for recipe in RECIPE.finditer(page.read_text())]
+    known = [recipe["name"] for recipe in found if recipe["kind"] in (kind, "always")]
+    for name in names:
+        if name not in known:
+            raise Failure(f"--only {name}: no such recipe; there is: {', '.join(known)}")
 
 
 def root(layout: Layout) -> Path:

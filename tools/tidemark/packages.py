@@ -82,6 +82,7 @@ TOOLS = {
     "sphinx": Tool("python3-sphinx"),
     "stress-ng": Tool("stress-ng", "stress-ng"),
     "tar": Tool("tar", "tar"),
+    "uidmap": Tool("uidmap", "newuidmap"),
     "uuid-dev": Tool("uuid-dev"),
     "xfslibs-dev": Tool("xfslibs-dev"),
     "xfsprogs": Tool("xfsprogs", "mkfs.xfs"),

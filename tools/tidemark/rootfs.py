@@ -12,7 +12,8 @@ from . import archive, lock, packages, process, scratch
 from .layout import Layout
 from .report import Failure, progress, working
 
-TOOLS = ("e2fsprogs", "fakeroot", "mmdebstrap", "tar")
+# mmdebstrap needs newuidmap for users other than root.
+TOOLS = ("e2fsprogs", "fakeroot", "mmdebstrap", "tar", "uidmap")
 UNPACK = (
     'mkdir "$2" && tar -x --xattrs --xattrs-include="*" -f "$1" -C "$2" && '
     'mke2fs -q -t ext4 -d "$2" "$3" "$4"m'

@@ -84,10 +84,11 @@ def _recipes(args: argparse.Namespace) -> list[ktap.Case]:
     given = debian.given_package(args.package, boots) if args.package else None
     built = debian.PACKAGE in boots and not given
     base, image = debian.built(args, deb.TOOLS if built else ())
+    package = debian.package(base, image) if built else given
     cases: list[ktap.Case] = []
     for mode, parameters in boots.items():
-        package = (given or debian.package(base, image)) if mode == debian.PACKAGE else None
-        machine = debian.machine(args, image, mode, parameters, package)
+        installed = package if mode == debian.PACKAGE else None
+        machine = debian.machine(args, image, mode, parameters, installed)
         cases += _boot(machine, image, (), DEBUG_TIMEOUT_SECONDS)
         _picture(args.base, vm.results_path(guest.log(machine)).read_text())
     return cases

@@ -2,6 +2,7 @@
 """Packages: their version, their configuration, and the messages if something is missing."""
 
 import gzip
+import shlex
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -48,6 +49,20 @@ class VersionTest(fake.Case):
                 deb.version(base, self.layout)
             self.assert_fails(caught.exception, "git fetch --unshallow")
 
+    def test_changelog_names_base_and_commit(self) -> None:
+        text = "linux (1) local\n\n  * Custom built Linux kernel.\n"
+        changelog = self.write("debian/changelog", text)
+        base = replace(self.obtain(), version="6.12.5", origin="a 'directory' & 100% of it")
+        option = deb.changelog_hook(base, "6.12.5-1+tidemark7.g0123456789.dirty")
+        (hook,) = shlex.split(option)
+        command = hook.removeprefix("--hook-init=")
+        self.assertNotIn("%", command)
+        subprocess.run(["sh", "-c", command], cwd=self.layout.root, check=True)
+        said = changelog.read_text()
+        self.assertIn("  * Linux 6.12.5 from a _directory_ _ 100_ of it, with Tidemark at", said)
+        self.assertIn("commit 0123456789.dirty.\n", said)
+        self.assertNotIn("commit", deb.changelog_hook(base, "6.12.5-1+tidemark0"))
+
 
 class ConfigTest(fake.Case):
     def test_btf_that_gets_lost_is_an_error(self) -> None:
@@ -88,9 +103,12 @@ class ConfigTest(fake.Case):
         with mock.patch("shutil.disk_usage") as usage:
             usage.return_value.free = 1 << 30
             with self.assertRaises(Failure) as caught:
-                deb.require_space(self.layout, continued=False)
+                deb.require_space(self.layout)
             self.assert_fails(caught.exception, "1 GiB are free")
-            deb.require_space(self.layout, continued=True)
+            with self.assertRaises(Failure) as caught:
+                deb.require_space(self.layout, deb.FREE_GIB - 2)
+            self.assert_fails(caught.exception, "up to 2 GiB")
+            deb.require_space(self.layout, deb.FREE_GIB - 1)
 
 
 class PlaceTest(fake.Case):
@@ -98,7 +116,7 @@ class PlaceTest(fake.Case):
         base = self.obtain()
         old = Path(self.write(f"build/kernel/deb-{base.label}/linux-image-1_1_amd64.deb", ""))
 
-        def make(builder: mock.Mock, version: str) -> None:
+        def make(builder: mock.Mock, version: str, hook: str) -> None:
             self.assertFalse(old.exists())
             self.write(f"build/kernel/deb-{base.label}/linux-image-1_2_amd64.deb", version)
 

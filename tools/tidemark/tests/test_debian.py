@@ -26,6 +26,10 @@ class MachineTest(fake.Case):
         with self.assertRaises(Failure) as caught:
             debian.boots(True, "package")
         self.assert_fails(caught.exception, "without PRISTINE=1")
+        for pristine, name in ((False, "typo"), (False, "probe"), (True, "slice,monitr")):
+            with self.assertRaises(Failure) as caught:
+                debian.boots(pristine, name)
+            self.assert_fails(caught.exception, "no such recipe; there is: is-system-running")
 
     def test_disk_of_the_tests_has_the_package(self) -> None:
         package = Path(self.write("build/deb/linux-image-1_2_amd64.deb", "deb"))

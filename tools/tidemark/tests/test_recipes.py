@@ -102,6 +102,14 @@ class ParseTest(fake.Case):
         self.assertEqual(names(False, "quadlet"), ["quadlet", "prepare"])
         self.assertEqual(names(True, ""), ["unit", "prepare"])
 
+    def test_a_recipe_that_goes_on_takes_the_others_along(self) -> None:
+        page = "".join(
+            f".. tested: {name}\n\n::\n\n\t# true\n\n"
+            for name in ("a", "other", "b, after a", "c, after b")
+        )
+        found = recipes.chosen([page], False, "c")
+        self.assertEqual([recipe.name for recipe in found], ["a", "b", "c"])
+
     def test_unpatched_kernel_gets_the_files_of_the_recipe(self) -> None:
         recipe = recipes.chosen([PAGE], True, "")[0]
         self.assertEqual([type(step).__name__ for step in recipe.steps], ["File", "Command"])

@@ -6,6 +6,7 @@ A comment in the page begins a recipe; the next comment or title ends it:
 
   .. tested: NAME                 for the patched kernel
   .. tested: NAME, with PATH      the same, skipped where there is no such file
+  .. tested: NAME, after OTHER    the same, which goes on where the other has ended
   .. without: NAME                for the unpatched kernel
   .. always: NAME                 for both: others need it
 
@@ -30,7 +31,8 @@ USER = "user"
 USER_ID = 1000
 SECONDS = 300
 COMMENT = re.compile(
-    r"\.\. (?P<kind>tested|without|always): (?P<name>[\w-]+)(?:, with (?P<path>\S+))?"
+    r"\.\. (?P<kind>tested|without|always): (?P<name>[\w-]+)"
+    r"(?:, with (?P<path>\S+)|, after (?P<after>[\w-]+))?"
 )
 TITLE = re.compile(r"([=\-~])\1{3,}")
 FILE = re.compile(r"``(?P<path>[/~]\S+)``")
@@ -53,6 +55,7 @@ class Recipe:
     name: str
     kind: str
     needs: str = ""
+    after: str = ""
     steps: "list[Command | File]" = field(default_factory=list)
 
 
@@ -71,7 +74,8 @@ def parse(text: str) -> list[Recipe]:
     for paragraph, block in _paragraphs(text.splitlines()):
         first = paragraph[0]
         if found := COMMENT.fullmatch(first):
-            current = Recipe(found["name"], found["kind"], found["path"] or "")
+            needs, after = found["path"] or "", found["after"] or ""
+            current = Recipe(found["name"], found["kind"], needs, after)
             recipes.append(current)
         elif first.startswith(".. ") or any(TITLE.fullmatch(line) for line in paragraph):
             current = None
@@ -184,6 +188,10 @@ def chosen(pages: Sequence[str], unpatched: bool, only: str) -> list[Recipe]:
     found = [recipe for page in pages for recipe in parse(page)]
     tested = {recipe.name: recipe for recipe in found if recipe.kind == "tested"}
     names = only.split(",") if only else [recipe.name for recipe in found]
+    # Those that a recipe goes on from stand before it.
+    for recipe in reversed(found):
+        if recipe.after and recipe.name in names:
+            names.append(recipe.after)
     result = []
     for recipe in found:
         if recipe.kind == "without":
