@@ -164,7 +164,9 @@ static void memcg_flush_begin_cpu(struct memcg_flush_percpu *percpu,
  * before the first memcg_flush_begin(). A descendant that is not on that list
  * may change before its ancestor's counts are read: then the ancestor's flush
  * includes the count, but not the statistic, until the descendant's next flush,
- * two seconds later at most.
+ * two seconds later at most. Nor does it cover an update whose CPU still finds the
+ * cgroup on the list while a flush takes it off: cgroup core lists it again with
+ * the next update on that CPU.
  */
 
 /**

@@ -316,17 +316,36 @@ def settings(cgroup: Path) -> str:
     return ", ".join(f"{file} {value}" for file, value in pairs if value not in (None, "max"))
 
 
-def why_paused(held: Sample, total: int, pauses: float) -> str:
-    """The state of the writers, by the counts of the cgroup with the limit."""
+def follows_memory(cgroup: Path, limit: int) -> bool:
+    """Whether memory.max or memory.high sets the limit in force, and no file for dirty limits."""
+    text = read(cgroup / "memory.dirty_limit_in_bytes")
+    if text == "max":
+        return read(cgroup / "memory.dirty_ratio") == "max"
+    return text is not None and int(text) > limit
+
+
+def pause_start(held: Sample, above: int | None) -> tuple[int, str]:
+    """Where pauses begin, in bytes, and as text.
+
+    The file has the lowest background limit of the path. If that is the one of the cgroups above,
+    pauses begin later.
+    """
     limit = held.limit or 0
     background = held.background_limit
     start = (limit + (limit // 2 if background is None else background)) // 2
-    if total < start:
-        return f"Writers pass freely: pauses begin at {size(start)}."
+    exact = above is None or (background is not None and background < above)
+    return start, size(start) if exact else f"{size(start)} or more"
+
+
+def why_paused(held: Sample, above: int | None, pauses: float) -> str:
+    """The state of the writers, by the cgroup with the limit and the background limit above."""
+    start, text = pause_start(held, above)
+    if held.dirty + held.writeback < start:
+        return f"Writers pass freely: pauses begin at {text}."
     if not pauses:
-        return f"Above {size(start)} writers may be paused; none was while this watched."
+        return f"Above {text}, writers may be paused; none was while this watched."
     return (
-        f"Above {size(start)} writers sleep in __memcg_dirty_sleep(), for as long as it takes\n"
+        f"Above {text}, writers sleep in __memcg_dirty_sleep(), for as long as it takes\n"
         f"to keep them at the speed of the disk."
     )
 
@@ -363,11 +382,15 @@ def explain_limit(cgroup: Path, root: Path, counters: Sample, line: Row) -> Iter
         yield "No limit on its path is in force: the system-wide vm.dirty_* limits decide."
         return
     total = held.dirty + held.writeback
+    cause = " by memory.max or memory.high" if follows_memory(origin, counters.limit or 0) else ""
     yield (
-        f"The limit of {line.limit_from} binds: {size(total)} of {size(counters.limit)} "
+        f"The limit of {line.limit_from}{cause} binds: {size(total)} of {size(counters.limit)} "
         f"are in use ({line.used_percent or 0:.0f} %), {size(held.writeback)} under writeback."
     )
-    yield why_paused(held, total, line.pauses or 0)
+    outer = sample(origin.parent)
+    above = outer.background_limit if outer else None
+    # The root has the files only if it is that of a cgroup namespace.
+    yield why_paused(held, 0 if origin == root else above, line.pauses or 0)
     if held.writeback > held.dirty:
         yield "Most of it is on its way to the disk: writers wait for the disk, or for io.max."
 
@@ -472,6 +495,8 @@ def watch(options: argparse.Namespace, root: Path, top: Path) -> None:
     while True:
         time.sleep(options.interval)
         now = collect(top)
+        if inode_of(top) is None:
+            raise NoCgroupError(f"{top} was removed")
         show(options, choose(options, [row(cgroup, root, now, before) for cgroup in now]))
         if options.once:
             return

@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -132,7 +133,17 @@ class MemcgDirtyTopTest(fake.Case):
         levels = {"limit_levels_up": 1, "background_limit": 10 * MIB}
         self.cgroup("system/backup", dirty=80 * MIB, **levels, **limit)
         text = self.run_script("--explain", "/system/backup").stdout
-        self.assertIn("Above 75.0M", text)
+        self.assertIn("Above 75.0M,", text)
+
+    def test_a_background_limit_above_may_hide_the_own_one(self) -> None:
+        self.cgroup("slice", background_limit=10 * MIB)
+        limits = {"limit": 100 * MIB, "background_limit": 10 * MIB}
+        self.cgroup("slice/backup", dirty=60 * MIB, **limits)
+        text = self.run_script("--explain", "/slice/backup").stdout
+        self.assertIn("Above 55.0M or more,", text)
+        self.cgroup("slice", background_limit=11 * MIB)
+        text = self.run_script("--explain", "/slice/backup").stdout
+        self.assertIn("Above 55.0M,", text)
 
     def test_explain_names_the_limit_and_the_reason(self) -> None:
         self.service()
@@ -141,6 +152,19 @@ class MemcgDirtyTopTest(fake.Case):
         self.assertIn("/system/backup: no dirty limit of its own", text)
         self.assertIn("The limit of /system binds: 36.0M of 40.0M", text)
         self.assertIn("Above 30.0M", text)
+
+    def test_a_limit_that_follows_memory(self) -> None:
+        pod = self.cgroup("pod", dirty=40 * MIB, limit=51 * MIB)
+        for limit, ratio, cause in (
+            ("max", "max", " by memory.max or memory.high"),
+            (str(100 * MIB), "max", " by memory.max or memory.high"),
+            (str(51 * MIB), "max", ""),
+            ("max", "20", ""),
+        ):
+            (pod / "memory.dirty_limit_in_bytes").write_text(f"{limit}\n")
+            (pod / "memory.dirty_ratio").write_text(f"{ratio}\n")
+            text = self.run_script("--explain", "/pod").stdout
+            self.assertIn(f"The limit of /pod{cause} binds: 40.0M of 51.0M", text)
 
     def test_explain_without_a_limit(self) -> None:
         self.cgroup("free", dirty=MIB, effective_min=2 * MIB)
@@ -240,6 +264,22 @@ class MemcgDirtyTopTest(fake.Case):
         run = self.run_script("--explain", "/")
         self.assertEqual(run.returncode, 1)
         self.assertIn("the root cgroup has no dirty limit", run.stderr)
+
+    def test_status_1_when_the_cgroup_is_removed(self) -> None:
+        service = self.service()
+        command = [sys.executable, str(SCRIPT), "--mount", str(self.root), "--interval", "0.1"]
+        run = subprocess.Popen(
+            [*command, "--cgroup", "/system/backup"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert run.stdout
+        run.stdout.readline()
+        shutil.rmtree(service)
+        _, said = run.communicate(timeout=30)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("system/backup was removed", said)
 
     def test_status_2_without_the_files(self) -> None:
         (self.root / "plain").mkdir()
