@@ -512,11 +512,14 @@ void __memcg_dirty_sleep(struct bdi_writeback *wb,
 	css_put(&memcg->css);
 }
 
-/* Has the device of a shared wb nothing to write? */
-static bool memcg_dirty_is_clean(struct bdi_writeback *wb)
+/* Has @wb more than @least pages to write? Sums per-CPU data if in doubt only. */
+static bool memcg_dirty_has_more(struct bdi_writeback *wb, unsigned long least)
 {
-	return wb_stat_sum(wb, WB_RECLAIMABLE) + wb_stat_sum(wb, WB_WRITEBACK) <=
-	       wb_stat_error();
+	if (wb_stat(wb, WB_RECLAIMABLE) + wb_stat(wb, WB_WRITEBACK) >
+	    least + 2 * wb_stat_error())
+		return true;
+	return wb_stat_sum(wb, WB_RECLAIMABLE) + wb_stat_sum(wb, WB_WRITEBACK) >
+	       least;
 }
 
 /*
@@ -540,9 +543,9 @@ bool __memcg_dirty_may_pass(struct bdi_writeback *wb,
 	wb_start_foreign_writeback(wb, used);
 	if (memcg_dirty_is_shared(wb))
 		return used <= state->thresh + state->thresh / 8 ||
-		       memcg_dirty_is_clean(wb);
+		       !memcg_dirty_has_more(wb, wb_stat_error());
 	/* It has dirty inodes all the time if these are only touched. */
-	return !wb_stat_sum(wb, WB_RECLAIMABLE) && !wb_stat_sum(wb, WB_WRITEBACK);
+	return !memcg_dirty_has_more(wb, 0);
 }
 
 /* Writeback */
