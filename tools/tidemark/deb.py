@@ -36,6 +36,9 @@ VARIANT = "-config"
 FREE_GIB = 25
 # Of one processor, for one file: a rough mean over a distribution's configuration.
 SECONDS_PER_FILE = 0.7
+# The last steps of a module take as long as one more file: its description is compiled, it is
+# linked, and BTF is added; then it is installed, stripped, signed and compressed.
+MODULE_STEPS = 7
 BTF = "DEBUG_INFO_BTF"
 # Names in a message.
 SHOWN = 8
@@ -203,8 +206,10 @@ def _make(builder: Kbuild, package_version: str, hook: str) -> None:
     with working(f"preparing the build of {builder.name}"):
         builder.make(f"-j{kbuild.jobs()}", "prepare")
         planned = builder.planned("all")
-    minutes = planned * SECONDS_PER_FILE / kbuild.jobs() / 60
-    progress(f"about {planned} files will take {minutes:.0f} minutes")
+        modules = list(config.parse(builder.config.read_text()).values()).count("m")
+    minutes = (planned + modules) * SECONDS_PER_FILE / kbuild.jobs() / 60
+    progress(f"about {planned} files and {modules} modules will take {minutes:.0f} minutes")
+    steps = kbuild.StepCount(builder.log, planned + MODULE_STEPS * modules)
     variables = {
         "DEB_BUILD_PROFILES": PROFILES,
         "DPKG_FLAGS": hook,
@@ -212,7 +217,7 @@ def _make(builder: Kbuild, package_version: str, hook: str) -> None:
         "KDEB_CHANGELOG_DIST": "local",
         "KDEB_PKGVERSION": package_version,
     }
-    with working(f"building packages {package_version}", kbuild.StepCount(builder.log, planned)):
+    with working(f"building packages {package_version}", steps):
         settings = (f"{name}={value}" for name, value in variables.items())
         builder.make(f"-j{kbuild.jobs()}", *settings, "bindeb-pkg")
 

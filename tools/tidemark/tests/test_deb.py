@@ -112,6 +112,18 @@ class ConfigTest(fake.Case):
 
 
 class PlaceTest(fake.Case):
+    def test_the_estimate_counts_modules(self) -> None:
+        builder = mock.Mock()
+        builder.planned.return_value = 5000
+        builder.config = self.write("config", "CONFIG_A=m\nCONFIG_B=m\nCONFIG_C=y\n")
+        builder.log = self.write("log", "")
+        with mock.patch.object(deb, "progress") as told, mock.patch("tidemark.kbuild.jobs") as jobs:
+            jobs.return_value = 2
+            deb._make(builder, "1", "")
+        self.assertEqual(
+            told.call_args.args[0], "about 5000 files and 2 modules will take 29 minutes"
+        )
+
     def test_packages_of_an_interrupted_build_are_not_collected(self) -> None:
         base = self.obtain()
         old = Path(self.write(f"build/kernel/deb-{base.label}/linux-image-1_1_amd64.deb", ""))
