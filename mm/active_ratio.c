@@ -448,8 +448,8 @@ static unsigned long active_ratio_lru_size(struct lruvec *lruvec,
 
 #ifdef CONFIG_LRU_GEN
 
-/* The size of a generation, without the zones above @highest. */
-static unsigned long active_ratio_gen_size(struct lruvec *lruvec,
+/* The size of a generation of @type, without the zones above @highest. */
+static unsigned long active_ratio_gen_size(struct lruvec *lruvec, int type,
 					   unsigned long seq, int highest)
 {
 	struct lru_gen_folio *lrugen = &lruvec->lrugen;
@@ -458,19 +458,18 @@ static unsigned long active_ratio_gen_size(struct lruvec *lruvec,
 	int zone;
 
 	for (zone = 0; zone <= highest; zone++)
-		size += max(READ_ONCE(lrugen->nr_pages[gen][LRU_GEN_FILE][zone]),
-			    0L);
+		size += max(READ_ONCE(lrugen->nr_pages[gen][type][zone]), 0L);
 	return size;
 }
 
-/* The size of the @nr youngest generations. A missing one has the size 0. */
-static unsigned long active_ratio_gens_size(struct lruvec *lruvec, int nr)
+/* The size of the @nr youngest generations of @type. A missing one has no pages. */
+static unsigned long active_ratio_gens_size(struct lruvec *lruvec, int type, int nr)
 {
 	unsigned long seq = READ_ONCE(lruvec->lrugen.max_seq);
 	unsigned long size = 0;
 
 	while (nr--)
-		size += active_ratio_gen_size(lruvec, seq--, MAX_NR_ZONES - 1);
+		size += active_ratio_gen_size(lruvec, type, seq--, MAX_NR_ZONES - 1);
 	return size;
 }
 
@@ -482,7 +481,8 @@ static long active_ratio_inactive_size(struct lruvec *lruvec, int highest)
 	int nr;
 
 	for (nr = MIN_NR_GENS; nr < MAX_NR_GENS; nr++)
-		size += active_ratio_gen_size(lruvec, seq--, highest);
+		size += active_ratio_gen_size(lruvec, LRU_GEN_FILE, seq--,
+					      highest);
 	return size;
 }
 
@@ -493,7 +493,7 @@ static unsigned long active_ratio_own_active(struct lruvec *lruvec)
 {
 #ifdef CONFIG_LRU_GEN
 	if (lru_gen_enabled())
-		return active_ratio_gens_size(lruvec, MIN_NR_GENS);
+		return active_ratio_gens_size(lruvec, LRU_GEN_FILE, MIN_NR_GENS);
 #endif
 	return active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE);
 }
@@ -503,7 +503,7 @@ static unsigned long active_ratio_own_file(struct lruvec *lruvec)
 {
 #ifdef CONFIG_LRU_GEN
 	if (lru_gen_enabled())
-		return active_ratio_gens_size(lruvec, MAX_NR_GENS);
+		return active_ratio_gens_size(lruvec, LRU_GEN_FILE, MAX_NR_GENS);
 #endif
 	return active_ratio_lru_size(lruvec, LRU_ACTIVE_FILE) +
 	       active_ratio_lru_size(lruvec, LRU_INACTIVE_FILE);
@@ -868,7 +868,7 @@ unsigned long __active_ratio_reach(struct lruvec *lruvec,
  *
  * - Without room, it competes with the tail of the second youngest generation.
  *   If the tail was not used since it got there, it is evicted in place of the
- *   newcomer. If it was used or is locked, it moves to the head of its list, and
+ *   newcomer. If it was used or is busy, it moves to the head of its list, and
  *   the newcomer is evicted. So a stale working set gives way at the pace at which
  *   a new one shows up, a working set that is larger than the ratio does not
  *   evict itself, and reclaim gets one of every two folios that it scans.
@@ -887,7 +887,10 @@ unsigned long __active_ratio_reach(struct lruvec *lruvec,
  * - The aging moves whole generations, and starts when the oldest holds too
  *   little. It does not start because of pages that the ratio protects. When
  *   the eviction has left only protected pages, the tail of the second youngest
- *   generation moves to the oldest, rather than all of it at once.
+ *   generation moves to the oldest, rather than all of it at once. But then
+ *   anonymous pages stay young, however often file pages are read again. So it
+ *   also starts if most pages are anonymous, none of these is old, and as many
+ *   file pages were evicted and read again as there are.
  *
  * A large stream makes a generation pass so fast that most working sets are not
  * used twice within it. Their refaults show the second use. As on the classic
@@ -922,10 +925,10 @@ static bool active_ratio_can_move(struct lruvec *lruvec)
  */
 static long active_ratio_room(struct lruvec *lruvec)
 {
-	unsigned long file = active_ratio_gens_size(lruvec, MAX_NR_GENS);
+	unsigned long file = active_ratio_gens_size(lruvec, LRU_GEN_FILE, MAX_NR_GENS);
 
 	return active_ratio_target(lruvec, file) -
-	       active_ratio_gens_size(lruvec, MIN_NR_GENS);
+	       active_ratio_gens_size(lruvec, LRU_GEN_FILE, MIN_NR_GENS);
 }
 
 /* The flags that record the use of a folio within and across generations. */
@@ -1023,16 +1026,27 @@ static void active_ratio_demote(struct lruvec *lruvec, struct folio *folio)
 }
 
 /*
+ * Reclaim cannot take such a folio, and would scan it again and again instead of
+ * anonymous pages. In a small cgroup, a task may have most of the file pages: those
+ * of a large readahead are locked until they are read, and it refers to those that
+ * it copies or that are in its pipes. A reference that comes or goes meanwhile only
+ * matters for this pass.
+ */
+static bool active_ratio_is_busy(struct folio *folio)
+{
+	return folio_test_locked(folio) ||
+	       folio_ref_count(folio) > folio_expected_ref_count(folio);
+}
+
+/*
  * lru_gen_add_folio() would add a dirty folio that reclaim waits for to the
- * same generation again. Reclaim cannot take a locked folio, and would scan it
- * again and again instead of anonymous pages: in a small cgroup, a task that adds
- * the pages of a large readahead has locked most of the file pages. The other
- * exceptions are about to move to another list.
+ * same generation again. The other exceptions are about to move to another list,
+ * or reclaim cannot take them.
  */
 static bool active_ratio_can_demote(struct folio *folio, int gen)
 {
 	return folio_lru_gen(folio) == gen && folio_evictable(folio) &&
-	       !folio_test_locked(folio) &&
+	       !active_ratio_is_busy(folio) &&
 	       !(folio_test_reclaim(folio) &&
 		 (folio_test_dirty(folio) || folio_test_writeback(folio)));
 }
@@ -1146,7 +1160,7 @@ bool active_ratio_protect(struct lruvec *lruvec, struct mem_cgroup *memcg,
 	return true;
 }
 
-/* Moves folios from the third youngest generation to the oldest, but locked ones. */
+/* Moves folios from the third youngest generation to the oldest, but busy ones. */
 static void active_ratio_merge(struct lruvec *lruvec, int zone)
 {
 	struct lru_gen_folio *lrugen = &lruvec->lrugen;
@@ -1160,7 +1174,7 @@ static void active_ratio_merge(struct lruvec *lruvec, int zone)
 		return;
 	for (i = 0; i < ACTIVE_RATIO_BATCH && !list_empty(head); i++) {
 		folio = lru_to_folio(head);
-		if (!folio_test_locked(folio))
+		if (!active_ratio_is_busy(folio))
 			active_ratio_make_oldest(lruvec, folio);
 		active_ratio_rotate(lruvec, folio);
 	}
@@ -1264,8 +1278,50 @@ unsigned long __active_ratio_kept(struct lruvec *lruvec)
 	long missing = ACTIVE_RATIO_BATCH -
 		       active_ratio_inactive_size(lruvec, highest);
 
-	return active_ratio_gen_size(lruvec, max_seq - 1, highest) +
+	return active_ratio_gen_size(lruvec, LRU_GEN_FILE, max_seq - 1, highest) +
 	       (MIN_NR_GENS + 2) * max(missing, 0L);
+}
+
+/*
+ * The recent refaults of file pages since their last generation was dropped, for
+ * each one that there is to evict: an aging that adds one needs as many again.
+ */
+static unsigned long active_ratio_refaults(struct lruvec *lruvec)
+{
+	struct lru_gen_folio *lrugen = &lruvec->lrugen;
+	unsigned long seq = READ_ONCE(lrugen->min_seq[LRU_GEN_FILE]);
+	long gens = READ_ONCE(lrugen->max_seq) + 1 - seq - MIN_NR_GENS;
+	int tier, hist = lru_hist_from_seq(seq);
+	unsigned long sum = 0;
+
+	for (tier = 0; tier < MAX_NR_TIERS; tier++)
+		sum += atomic_long_read(&lrugen->refaulted[hist][LRU_GEN_FILE][tier]);
+	return sum / max(gens, 1L);
+}
+
+/**
+ * __active_ratio_needs_aging - has file memory become too small for its pages?
+ * @lruvec: lists that a ratio applies to
+ *
+ * Without a ratio, there is a new generation each time that reclaim has evicted an
+ * old one, and anonymous pages become old. With one, there are always file pages
+ * to evict. If as many of those were read again as there are, reclaim has to be
+ * able to choose anonymous pages. But a new generation costs file pages some
+ * protection, and anonymous pages may be in use. So it has to be worth it: most
+ * pages are anonymous.
+ *
+ * Context: any; the sizes and counts may change meanwhile.
+ * Return: see active_ratio_needs_aging().
+ */
+bool __active_ratio_needs_aging(struct lruvec *lruvec)
+{
+	unsigned long file, young, anon;
+
+	file = active_ratio_gens_size(lruvec, LRU_GEN_FILE, MAX_NR_GENS);
+	young = active_ratio_gens_size(lruvec, LRU_GEN_ANON, MIN_NR_GENS);
+	anon = active_ratio_gens_size(lruvec, LRU_GEN_ANON, MAX_NR_GENS);
+	return active_ratio_refaults(lruvec) > file && young > file &&
+	       young == anon;
 }
 
 /**
@@ -1314,7 +1370,7 @@ bool __active_ratio_recent(struct lruvec *lruvec, bool file,
 	if (!active_ratio_governs(lruvec, file))
 		return otherwise;
 	return active_ratio_distance(now, evicted, order, mask) <=
-	       active_ratio_gens_size(lruvec, MAX_NR_GENS);
+	       active_ratio_gens_size(lruvec, LRU_GEN_FILE, MAX_NR_GENS);
 }
 
 #endif /* CONFIG_LRU_GEN */

@@ -18,7 +18,8 @@
  *						active_ratio_refill()
  *		scan_folios()			active_ratio_sorted(), by version
  *		should_run_aging()		active_ratio_kept() or, by version,
- *						active_ratio_lets_age()
+ *						active_ratio_lets_age(),
+ *						active_ratio_needs_aging()
  *	multi-gen LRU, mm/workingset.c
  *		lru_gen_eviction()		active_ratio_evicted()
  *		lru_gen_refault(),		active_ratio_recent()
@@ -239,6 +240,7 @@ void __active_ratio_trim(struct lruvec *lruvec, struct mem_cgroup *memcg,
 bool __active_ratio_refill(struct lruvec *lruvec, struct mem_cgroup *memcg,
 			   int priority, int highest);
 unsigned long __active_ratio_kept(struct lruvec *lruvec);
+bool __active_ratio_needs_aging(struct lruvec *lruvec);
 unsigned long __active_ratio_evicted(struct lruvec *lruvec, bool file,
 				     long nr_pages, unsigned long token,
 				     unsigned long mask);
@@ -326,6 +328,22 @@ static inline bool active_ratio_lets_age(struct lruvec *lruvec, bool level)
 }
 
 /**
+ * active_ratio_needs_aging - does reclaim need a new generation because of a ratio?
+ * @lruvec: the lists
+ * @anon: reclaim may choose anonymous pages
+ *
+ * For kernels that age only when there are few generations.
+ *
+ * Return: %true if file pages are evicted and read again in turn, as a ratio keeps
+ * all anonymous pages young.
+ */
+static inline bool active_ratio_needs_aging(struct lruvec *lruvec, bool anon)
+{
+	return active_ratio_governs(lruvec, anon) &&
+	       __active_ratio_needs_aging(lruvec);
+}
+
+/**
  * active_ratio_evicted - the contents of a shadow entry, with the time
  * @lruvec: the lists that a folio is evicted from
  * @file: it is a file folio
@@ -402,6 +420,11 @@ static inline unsigned long active_ratio_kept(struct lruvec *lruvec)
 static inline bool active_ratio_lets_age(struct lruvec *lruvec, bool level)
 {
 	return true;
+}
+
+static inline bool active_ratio_needs_aging(struct lruvec *lruvec, bool anon)
+{
+	return false;
 }
 
 static inline unsigned long active_ratio_evicted(struct lruvec *lruvec,

@@ -306,6 +306,64 @@ static void active_ratio_test_zones(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, active_ratio_inactive_size(lruvec, 0), 101L);
 }
 
+/* 30 file pages beside 31 young anonymous ones */
+static struct lruvec *active_ratio_thrashing(struct kunit *test)
+{
+	struct lruvec *lruvec = kunit_kzalloc(test, sizeof(*lruvec), GFP_KERNEL);
+	struct lru_gen_folio *lrugen;
+	int old, young;
+
+	KUNIT_ASSERT_NOT_NULL(test, lruvec);
+	lrugen = &lruvec->lrugen;
+	lrugen->max_seq = MAX_NR_GENS + 1;
+	lrugen->min_seq[LRU_GEN_FILE] = lrugen->max_seq - MIN_NR_GENS;
+	old = lru_gen_from_seq(lrugen->max_seq - MIN_NR_GENS);
+	young = lru_gen_from_seq(lrugen->max_seq - 1);
+	lrugen->nr_pages[old][LRU_GEN_FILE][0] = 10;
+	lrugen->nr_pages[young][LRU_GEN_FILE][0] = 20;
+	lrugen->nr_pages[young][LRU_GEN_ANON][0] = 31;
+	return lruvec;
+}
+
+static bool active_ratio_ages(struct lruvec *lruvec, int type, int tier, long refaults)
+{
+	int hist = lru_hist_from_seq(lruvec->lrugen.min_seq[LRU_GEN_FILE]);
+
+	atomic_long_set(&lruvec->lrugen.refaulted[hist][type][tier], refaults);
+	return __active_ratio_needs_aging(lruvec);
+}
+
+static void active_ratio_test_needs_aging(struct kunit *test)
+{
+	struct lruvec *lruvec = active_ratio_thrashing(test);
+	long *anon, *young;
+	int gen;
+
+	KUNIT_EXPECT_FALSE(test, active_ratio_ages(lruvec, LRU_GEN_ANON, 0, 100));
+	KUNIT_EXPECT_FALSE(test, active_ratio_ages(lruvec, LRU_GEN_FILE, 0, 20));
+	KUNIT_EXPECT_FALSE(test, active_ratio_ages(lruvec, LRU_GEN_FILE,
+						   MAX_NR_TIERS - 1, 10));
+	/* no more anonymous pages than file pages */
+	gen = lru_gen_from_seq(lruvec->lrugen.max_seq - 1);
+	young = &lruvec->lrugen.nr_pages[gen][LRU_GEN_ANON][0];
+	*young = 30;
+	KUNIT_EXPECT_FALSE(test, active_ratio_ages(lruvec, LRU_GEN_FILE, 0, 21));
+	/* one of them is old */
+	*young = 31;
+	gen = lru_gen_from_seq(lruvec->lrugen.max_seq - MIN_NR_GENS);
+	anon = &lruvec->lrugen.nr_pages[gen][LRU_GEN_ANON][MAX_NR_ZONES - 1];
+	*anon = 1;
+	KUNIT_EXPECT_FALSE(test, active_ratio_ages(lruvec, LRU_GEN_FILE, 0, 21));
+	*anon = 0;
+	KUNIT_EXPECT_TRUE(test, active_ratio_ages(lruvec, LRU_GEN_FILE, 0, 21));
+	/* a generation more */
+	lruvec->lrugen.min_seq[LRU_GEN_FILE]--;
+	KUNIT_EXPECT_FALSE(test, active_ratio_ages(lruvec, LRU_GEN_FILE,
+						   MAX_NR_TIERS - 1, 10));
+	KUNIT_EXPECT_FALSE(test, active_ratio_ages(lruvec, LRU_GEN_FILE, 0, 51));
+	KUNIT_EXPECT_TRUE(test, active_ratio_ages(lruvec, LRU_GEN_FILE, 0, 52));
+}
+
 #endif /* CONFIG_LRU_GEN */
 
 #ifdef CONFIG_MEMCG
@@ -400,6 +458,7 @@ static struct kunit_case active_ratio_cases[] = {
 	KUNIT_CASE(active_ratio_test_renewal),
 #ifdef CONFIG_LRU_GEN
 	KUNIT_CASE(active_ratio_test_zones),
+	KUNIT_CASE(active_ratio_test_needs_aging),
 #endif
 #ifdef CONFIG_MEMCG
 	KUNIT_CASE(active_ratio_test_parse),

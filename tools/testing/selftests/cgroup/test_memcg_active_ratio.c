@@ -935,19 +935,23 @@ static int test_anon(const char *root)
 }
 
 /*
- * Readahead: a task that adds the pages of a large window has locked most file
- * pages of its small cgroup. Reclaim cannot take those, and a ratio must not keep
- * it from anonymous pages: it would scan them again and again while the task sleeps
- * above memory.high.
+ * Reclaim cannot take file pages that are locked or that a task refers to, and a
+ * ratio must not keep it from anonymous pages: it would scan the others again and
+ * again while the task sleeps above memory.high. A task that adds the pages of a
+ * large readahead has locked most of those of its small cgroup.
  */
 static char *const readahead_kb = "8192";
 static const long readahead_bytes = MB(64);
-static const long readahead_high = MB(24);
+static const long readahead_limit = MB(24);
+/* The file pages that are in a pipe: one in three of the cgroup's */
+static const long piped_bytes = MB(8);
 /*
  * How many times as many pages a ratio may have reclaim scan: up to 10 if pages are
- * evicted before they are read, more than 250 if it scans the locked ones again.
+ * evicted before they are read, more than 75 if it scans the locked ones again.
  */
-#define READAHEAD_SCANS	25
+#define BUSY_SCANS	25
+/* Less than 3, but 15 to 20 if no anonymous page becomes old */
+#define SHORT_SCANS	8
 
 static int read_at_once(const char *cgroup, void *arg)
 {
@@ -957,35 +961,67 @@ static int read_at_once(const char *cgroup, void *arg)
 	return fd >= 0 && read(fd, anon, readahead_bytes) == readahead_bytes ? 0 : 127;
 }
 
-/* The pages that reclaim scans for one read(). */
-static long scans_of_read(const char *root, char *ratio)
+/* The pipe keeps a reference to each file page. */
+static int fill_beside_pipe(const char *cgroup, void *arg)
 {
-	char *cgroup __free(cgroup) = create_bounded(root, "ratio_read", ratio);
+	int fd = open(stream_file, O_RDONLY), ends[2];
+	char *anon = map_memory(readahead_bytes);
+	long left = piped_bytes, bytes;
+
+	if (fd < 0 || pipe(ends) || fcntl(ends[1], F_SETPIPE_SZ, piped_bytes) < 0)
+		return 127;
+	for (; left > 0; left -= bytes) {
+		bytes = splice(fd, NULL, ends[1], NULL, left, SPLICE_F_NONBLOCK);
+		if (bytes <= 0)
+			return 127;
+	}
+	memset(anon, 1, readahead_bytes);
+	return 0;
+}
+
+/* A task, the limit that it runs under, and how many times the scans are too many */
+struct busy_load {
+	int (*task)(const char *cgroup, void *arg);
+	const char *limit;
+	int times;
+};
+
+/* The pages that reclaim scans for it. */
+static long scans_of(const char *root, char *ratio, const struct busy_load *load)
+{
+	char *cgroup __free(cgroup) = create_bounded(root, "ratio_busy", ratio);
 	long scanned;
 
 	if (!cgroup || make_sparse(stream_file, stream_bytes) ||
-	    cg_write_numeric(cgroup, "memory.high", readahead_high) ||
-	    cg_run(cgroup, read_at_once, NULL))
+	    cg_write_numeric(cgroup, load->limit, readahead_limit) ||
+	    cg_run(cgroup, load->task, NULL))
 		return -1;
 	scanned = cg_read_key_long(cgroup, "memory.stat", "pgscan ");
-	ksft_print_msg("ratio %s: %ld pages scanned\n", ratio, scanned);
+	ksft_print_msg("%s, ratio %s: %ld pages scanned\n", load->limit, ratio, scanned);
 	return scanned;
 }
 
-static int compare_reads(const char *root, struct anon_load *load)
+static int compare_scans(const char *root, const struct busy_load *load)
 {
 	static char *const ratios[] = { "0", "20", "70", "100" };
-	long scanned, reference = scans_of_read(root, "default");
+	long scanned, reference = scans_of(root, "default", load);
 	int i;
 
 	if (reference <= 0)
 		return KSFT_FAIL;
 	for (i = 0; i < ARRAY_SIZE(ratios); i++) {
-		scanned = scans_of_read(root, ratios[i]);
-		if (scanned < 0 || scanned > READAHEAD_SCANS * reference)
+		scanned = scans_of(root, ratios[i], load);
+		if (scanned < 0 || scanned > load->times * reference)
 			return KSFT_FAIL;
 	}
 	return KSFT_PASS;
+}
+
+static int compare_reads(const char *root, struct anon_load *unused)
+{
+	static const struct busy_load high = { read_at_once, "memory.high", BUSY_SCANS };
+
+	return compare_scans(root, &high);
 }
 
 static int test_readahead(const char *root)
@@ -993,6 +1029,36 @@ static int test_readahead(const char *root)
 	struct setting readahead __free(setting) = set_readahead(readahead_kb);
 
 	return *readahead.text ? with_swap(root, compare_reads) : KSFT_SKIP;
+}
+
+static int compare_reads_max(const char *root, struct anon_load *unused)
+{
+	static const struct busy_load max = { read_at_once, "memory.max", SHORT_SCANS };
+
+	return compare_scans(root, &max);
+}
+
+/* There is always a file page to evict, but soon too few remain for the readahead. */
+static int test_readahead_max(const char *root)
+{
+	struct setting readahead __free(setting) = set_readahead(readahead_kb);
+
+	return *readahead.text ? with_swap(root, compare_reads_max) : KSFT_SKIP;
+}
+
+static int compare_pipes(const char *root, struct anon_load *unused)
+{
+	static const struct busy_load piped = {
+		fill_beside_pipe, "memory.high", BUSY_SCANS,
+	};
+
+	return compare_scans(root, &piped);
+}
+
+/* Pages in a pipe are not locked, but have a reference more. */
+static int test_piped(const char *root)
+{
+	return with_swap(root, compare_pipes);
 }
 
 /*
@@ -1201,6 +1267,8 @@ static const struct memcg_test tests[] = {
 	T(test_anon, &classic_lru),
 	T(test_anon_below, &classic_lru),
 	T(test_readahead, &classic_lru),
+	T(test_readahead_max, &classic_lru),
+	T(test_piped, &classic_lru),
 	T(test_zram, &classic_lru),
 	T(test_lru_switch, &classic_lru),
 	T(test_lru_switching, &classic_lru),
@@ -1214,6 +1282,8 @@ static const struct memcg_test tests[] = {
 	T(test_share, &lru_gen),
 	T(test_anon, &lru_gen),
 	T(test_readahead, &lru_gen),
+	T(test_readahead_max, &lru_gen),
+	T(test_piped, &lru_gen),
 	T(test_zram, &lru_gen),
 	T(test_lru_switch, &lru_gen),
 	T(test_lru_switching, &lru_gen),
