@@ -950,8 +950,6 @@ static const long piped_bytes = MB(8);
  * evicted before they are read, more than 75 if it scans the locked ones again.
  */
 #define BUSY_SCANS	25
-/* Less than 3, but 15 to 20 if no anonymous page becomes old */
-#define SHORT_SCANS	8
 
 static int read_at_once(const char *cgroup, void *arg)
 {
@@ -1029,21 +1027,6 @@ static int test_readahead(const char *root)
 	struct setting readahead __free(setting) = set_readahead(readahead_kb);
 
 	return *readahead.text ? with_swap(root, compare_reads) : KSFT_SKIP;
-}
-
-static int compare_reads_max(const char *root, struct anon_load *unused)
-{
-	static const struct busy_load max = { read_at_once, "memory.max", SHORT_SCANS };
-
-	return compare_scans(root, &max);
-}
-
-/* There is always a file page to evict, but soon too few remain for the readahead. */
-static int test_readahead_max(const char *root)
-{
-	struct setting readahead __free(setting) = set_readahead(readahead_kb);
-
-	return *readahead.text ? with_swap(root, compare_reads_max) : KSFT_SKIP;
 }
 
 static int compare_pipes(const char *root, struct anon_load *unused)
@@ -1267,7 +1250,6 @@ static const struct memcg_test tests[] = {
 	T(test_anon, &classic_lru),
 	T(test_anon_below, &classic_lru),
 	T(test_readahead, &classic_lru),
-	T(test_readahead_max, &classic_lru),
 	T(test_piped, &classic_lru),
 	T(test_zram, &classic_lru),
 	T(test_lru_switch, &classic_lru),
@@ -1282,7 +1264,6 @@ static const struct memcg_test tests[] = {
 	T(test_share, &lru_gen),
 	T(test_anon, &lru_gen),
 	T(test_readahead, &lru_gen),
-	T(test_readahead_max, &lru_gen),
 	T(test_piped, &lru_gen),
 	T(test_zram, &lru_gen),
 	T(test_lru_switch, &lru_gen),
