@@ -21,7 +21,7 @@ from .kernel import Image
 from .layout import REPOSITORY
 from .report import Failure, failure, progress, working
 
-# Twice as long as the guests of both bases take, side by side on a slow machine with two cores.
+# The guests of both bases, side by side on a slow machine with two cores, take two thirds of it.
 TIMEOUT_SECONDS = 3000
 DEBUG_TIMEOUT_SECONDS = 7200
 # A row of a program's table of tests: T(test_x) or { "test_x", test_x }.
