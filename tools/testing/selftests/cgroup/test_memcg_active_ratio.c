@@ -936,13 +936,13 @@ static int test_anon(const char *root)
 
 /*
  * Reclaim cannot take file pages that are locked or that a task refers to, and a
- * ratio must not keep it from anonymous pages: it would scan the others again and
+ * ratio must not keep it from anonymous pages: it would scan the former again and
  * again while the task sleeps above memory.high. A task that adds the pages of a
  * large readahead has locked most of those of its small cgroup.
  */
 static char *const readahead_kb = "8192";
 static const long readahead_bytes = MB(64);
-static const long readahead_limit = MB(24);
+static const long readahead_high = MB(24);
 /* The file pages that are in a pipe: one in three of the cgroup's */
 static const long piped_bytes = MB(8);
 /*
@@ -977,39 +977,34 @@ static int fill_beside_pipe(const char *cgroup, void *arg)
 	return 0;
 }
 
-/* A task, the limit that it runs under, and how many times the scans are too many */
-struct busy_load {
-	int (*task)(const char *cgroup, void *arg);
-	const char *limit;
-	int times;
-};
-
-/* The pages that reclaim scans for it. */
-static long scans_of(const char *root, char *ratio, const struct busy_load *load)
+/* The pages that reclaim scans for one task. */
+static long scans_of(const char *root, char *ratio,
+		     int (*task)(const char *cgroup, void *arg))
 {
 	char *cgroup __free(cgroup) = create_bounded(root, "ratio_busy", ratio);
 	long scanned;
 
 	if (!cgroup || make_sparse(stream_file, stream_bytes) ||
-	    cg_write_numeric(cgroup, load->limit, readahead_limit) ||
-	    cg_run(cgroup, load->task, NULL))
+	    cg_write_numeric(cgroup, "memory.high", readahead_high) ||
+	    cg_run(cgroup, task, NULL))
 		return -1;
 	scanned = cg_read_key_long(cgroup, "memory.stat", "pgscan ");
-	ksft_print_msg("%s, ratio %s: %ld pages scanned\n", load->limit, ratio, scanned);
+	ksft_print_msg("ratio %s: %ld pages scanned\n", ratio, scanned);
 	return scanned;
 }
 
-static int compare_scans(const char *root, const struct busy_load *load)
+static int compare_scans(const char *root,
+			 int (*task)(const char *cgroup, void *arg))
 {
 	static char *const ratios[] = { "0", "20", "70", "100" };
-	long scanned, reference = scans_of(root, "default", load);
+	long scanned, reference = scans_of(root, "default", task);
 	int i;
 
 	if (reference <= 0)
 		return KSFT_FAIL;
 	for (i = 0; i < ARRAY_SIZE(ratios); i++) {
-		scanned = scans_of(root, ratios[i], load);
-		if (scanned < 0 || scanned > load->times * reference)
+		scanned = scans_of(root, ratios[i], task);
+		if (scanned < 0 || scanned > BUSY_SCANS * reference)
 			return KSFT_FAIL;
 	}
 	return KSFT_PASS;
@@ -1017,9 +1012,7 @@ static int compare_scans(const char *root, const struct busy_load *load)
 
 static int compare_reads(const char *root, struct anon_load *unused)
 {
-	static const struct busy_load high = { read_at_once, "memory.high", BUSY_SCANS };
-
-	return compare_scans(root, &high);
+	return compare_scans(root, read_at_once);
 }
 
 static int test_readahead(const char *root)
@@ -1031,11 +1024,7 @@ static int test_readahead(const char *root)
 
 static int compare_pipes(const char *root, struct anon_load *unused)
 {
-	static const struct busy_load piped = {
-		fill_beside_pipe, "memory.high", BUSY_SCANS,
-	};
-
-	return compare_scans(root, &piped);
+	return compare_scans(root, fill_beside_pipe);
 }
 
 /* Pages in a pipe are not locked, but have a reference more. */
