@@ -296,7 +296,10 @@ static int test_system(const char *root)
 	return ret;
 }
 
-/* Above its floor, a writer is paused like any other. */
+/*
+ * Above its floor, a writer is paused like any other. Its disk is slow, so that
+ * it has to wait on a slow machine, too.
+ */
 static int test_above(const char *root)
 {
 	char *hog __free(cgroup) = create_cgroup(root, "min_hog");
@@ -304,12 +307,14 @@ static int test_above(const char *root)
 	struct system_limits old __free(system) = save_system();
 	struct scene scene = {
 		hog, victim,
-		{ .file = victim_file, .bytes = MB(24L), .wrap = MB(24L) },
+		{ .file = victim_file, .bytes = MB(48L), .wrap = MB(48L) },
 	};
 	struct sampled sampled;
 
-	return passed(hog && victim && limit_system(&old) &&
-		      !cg_write(victim, MIN_FILE, "4M") &&
+	if (!hog || !victim)
+		return KSFT_FAIL;
+	slow_down(victim, HOG_RATE);
+	return passed(limit_system(&old) && !cg_write(victim, MIN_FILE, "4M") &&
 		      play(&scene, &sampled) &&
 		      sampled.throttled >= sampled.nr / 5 &&
 		      sampled.peak <= SYSTEM_BYTES + MB(4L) + SLACK);
