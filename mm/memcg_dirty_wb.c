@@ -663,6 +663,16 @@ static void memcg_dirty_start_foreign(struct mem_cgroup *memcg,
 	}
 }
 
+/*
+ * By now the writer's own flusher may have written the writer's pages. If those
+ * that are left, of others, take up half of the background limit, they would
+ * stay, and leave the writer the rest.
+ */
+static bool memcg_dirty_needs_flush(const struct memcg_dirty_state *state)
+{
+	return state->over_bg || state->dirty > state->bg_thresh / 2;
+}
+
 static void memcg_dirty_flush(struct mem_cgroup *limited)
 {
 	struct memcg_dirty_wbs wbs = {};
@@ -670,7 +680,7 @@ static void memcg_dirty_flush(struct mem_cgroup *limited)
 	struct memcg_dirty_state state;
 
 	memcg_dirty_set_state(&state, limited);
-	if (!state.over_bg)
+	if (!memcg_dirty_needs_flush(&state))
 		return;
 	while ((memcg = mem_cgroup_iter(limited, memcg, NULL))) {
 		memcg_dirty_get_own_wbs(memcg, &wbs);

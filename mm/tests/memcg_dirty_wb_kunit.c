@@ -139,6 +139,22 @@ static void memcg_dirty_test_over_bg(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, memcg_dirty_over_bg(&state));
 }
 
+/* The writer's own flusher was faster than the worker. */
+static void memcg_dirty_test_needs_flush(struct kunit *test)
+{
+	struct memcg_dirty_state state = {
+		.dirty = 1600, .thresh = 6400, .bg_thresh = 3200
+	};
+
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_needs_flush(&state));
+	state.dirty++;
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_needs_flush(&state));
+	/* Pages under writeback have paused the writers. */
+	state.dirty = 401;
+	state.over_bg = true;
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_needs_flush(&state));
+}
+
 static void memcg_dirty_test_interval(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, memcg_dirty_interval(6400, 0, 2), 100UL);
@@ -159,6 +175,7 @@ static struct kunit_case memcg_dirty_wb_cases[] = {
 	KUNIT_CASE(memcg_dirty_test_light),
 	KUNIT_CASE(memcg_dirty_test_spare),
 	KUNIT_CASE(memcg_dirty_test_over_bg),
+	KUNIT_CASE(memcg_dirty_test_needs_flush),
 	KUNIT_CASE(memcg_dirty_test_interval),
 	{}
 };
