@@ -565,6 +565,9 @@ static void memcg_dirty_trace_wakeup(struct bdi_writeback *wb,
 				 state->bg_thresh);
 }
 
+/* The time since its last writeback after which a wb counts as idle, in jiffies. */
+#define MEMCG_DIRTY_REST	(HZ / 2)
+
 /* The most wbs of a cgroup to start at a time. The rest follows next time. */
 #define MEMCG_DIRTY_NR_WBS	16
 
@@ -589,6 +592,13 @@ static bool memcg_dirty_get_wb(struct bdi_writeback *wb,
 		return false;
 	wbs->wb[wbs->nr++] = wb;
 	return true;
+}
+
+/* The stamp is that of the bandwidth estimate, at most 200 ms old under writeback. */
+static bool memcg_dirty_has_rested(const struct bdi_writeback *wb)
+{
+	return time_after(jiffies,
+			  READ_ONCE(wb->bw_time_stamp) + MEMCG_DIRTY_REST);
 }
 
 /* The wbs of @memcg, while it is online. */
@@ -635,7 +645,18 @@ static void memcg_dirty_get_dying_wbs(struct mem_cgroup *memcg,
 	spin_unlock_irq(&cgwb_lock);
 }
 
-/* Each wb writes its dirty pages, but no more than the subtree has. */
+/*
+ * Each wb writes its dirty pages, but no more than the subtree has. Below the
+ * background limit, a wb that has just written has been stopped there, and a
+ * cgroup may rewrite its pages all the time.
+ */
+static void memcg_dirty_start_wb(struct bdi_writeback *wb,
+				 const struct memcg_dirty_state *state)
+{
+	if (state->over_bg || memcg_dirty_has_rested(wb))
+		wb_start_foreign_writeback(wb, state->dirty);
+}
+
 static void memcg_dirty_start_wbs(struct memcg_dirty_wbs *wbs,
 				  const struct memcg_dirty_state *state)
 {
@@ -645,28 +666,28 @@ static void memcg_dirty_start_wbs(struct memcg_dirty_wbs *wbs,
 		wb = wbs->wb[--wbs->nr];
 		memcg_dirty_trace_wakeup(wb, mem_cgroup_from_css(wb->memcg_css),
 					 state);
-		wb_start_foreign_writeback(wb, state->dirty);
+		memcg_dirty_start_wb(wb, state);
 		wb_put(wb);
 	}
 }
 
 /* The wbs that have pages of @memcg, but are not its own. */
 static void memcg_dirty_start_foreign(struct mem_cgroup *memcg,
-				      unsigned long nr_pages)
+				      const struct memcg_dirty_state *state)
 {
 	struct bdi_writeback *wb;
 	unsigned int pos = 0;
 
 	while ((wb = memcg_foreign_next(memcg, &pos))) {
-		wb_start_foreign_writeback(wb, nr_pages);
+		memcg_dirty_start_wb(wb, state);
 		memcg_foreign_put(wb);
 	}
 }
 
 /*
- * By now the writer's own flusher may have written the writer's pages. If those
- * that are left, of others, take up half of the background limit, they would
- * stay, and leave the writer the rest.
+ * By now the flushers of cgroups that write may have brought the subtree below
+ * its background limit. If idle ones have the rest, it would stay, and leave the
+ * writers little.
  */
 static bool memcg_dirty_needs_flush(const struct memcg_dirty_state *state)
 {
@@ -685,7 +706,7 @@ static void memcg_dirty_flush(struct mem_cgroup *limited)
 	while ((memcg = mem_cgroup_iter(limited, memcg, NULL))) {
 		memcg_dirty_get_own_wbs(memcg, &wbs);
 		memcg_dirty_start_wbs(&wbs, &state);
-		memcg_dirty_start_foreign(memcg, state.dirty);
+		memcg_dirty_start_foreign(memcg, &state);
 		cond_resched();
 	}
 	memcg_dirty_get_dying_wbs(limited, &wbs);
@@ -711,7 +732,7 @@ static DECLARE_DELAYED_WORK(memcg_dirty_flush_work, memcg_dirty_flush_workfn);
 /*
  * At once, unless flushers were started within MEMCG_DIRTY_SEARCH: if they were
  * always started later, the writer's own flusher could have brought the subtree
- * below the limit by then, and pages of idle cgroups would never be written.
+ * below the limit by then, and idle cgroups would keep half of it.
  */
 static unsigned long memcg_dirty_flush_delay(void)
 {
@@ -720,16 +741,8 @@ static unsigned long memcg_dirty_flush_delay(void)
 	return MEMCG_DIRTY_SEARCH - min(age, MEMCG_DIRTY_SEARCH);
 }
 
-/**
- * memcg_dirty_flush_subtree - start all flushers of a cgroup over its limit
- * @memcg: the memory cgroup
- *
- * These include the flushers of idle cgroups, and of removed ones that still
- * have dirty pages. Calls within MEMCG_DIRTY_SEARCH have the effect of one.
- *
- * Context: any but interrupts; @memcg is not freed meanwhile.
- */
-void memcg_dirty_flush_subtree(struct mem_cgroup *memcg)
+/* Calls within MEMCG_DIRTY_SEARCH have the effect of one. */
+static void memcg_dirty_queue_flush(struct mem_cgroup *memcg)
 {
 	if (!READ_ONCE(memcg->dirty.flush_queued) && css_tryget(&memcg->css)) {
 		if (!xchg(&memcg->dirty.flush_queued, 1))
@@ -740,6 +753,24 @@ void memcg_dirty_flush_subtree(struct mem_cgroup *memcg)
 	}
 	queue_delayed_work(bdi_wq, &memcg_dirty_flush_work,
 			   memcg_dirty_flush_delay());
+}
+
+/**
+ * memcg_dirty_flush_subtree - start all flushers of a cgroup over its limit
+ * @memcg: the memory cgroup; nothing is done if it is below its background limit
+ *
+ * These include the flushers of idle cgroups, and of removed ones that still
+ * have dirty pages.
+ *
+ * Context: any but interrupts; @memcg is not freed meanwhile.
+ */
+void memcg_dirty_flush_subtree(struct mem_cgroup *memcg)
+{
+	struct memcg_dirty_state state;
+
+	memcg_dirty_set_state(&state, memcg);
+	if (state.over_bg)
+		memcg_dirty_queue_flush(memcg);
 }
 
 /* The topmost cgroup on @memcg's path that is over its background limit. */
@@ -771,7 +802,7 @@ void __memcg_dirty_start_writeback(struct bdi_writeback *wb,
 		wb_start_background_writeback(wb);
 	}
 	if (top)
-		memcg_dirty_flush_subtree(top);
+		memcg_dirty_queue_flush(top);
 	css_put(&memcg->css);
 }
 

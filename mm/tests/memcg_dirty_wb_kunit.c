@@ -139,7 +139,7 @@ static void memcg_dirty_test_over_bg(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, memcg_dirty_over_bg(&state));
 }
 
-/* The writer's own flusher was faster than the worker. */
+/* The flushers of those that write were faster than the worker. */
 static void memcg_dirty_test_needs_flush(struct kunit *test)
 {
 	struct memcg_dirty_state state = {
@@ -153,6 +153,17 @@ static void memcg_dirty_test_needs_flush(struct kunit *test)
 	state.dirty = 401;
 	state.over_bg = true;
 	KUNIT_EXPECT_TRUE(test, memcg_dirty_needs_flush(&state));
+}
+
+static void memcg_dirty_test_has_rested(struct kunit *test)
+{
+	struct bdi_writeback *wb = kunit_kzalloc(test, sizeof(*wb), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, wb);
+	wb->bw_time_stamp = jiffies;
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_has_rested(wb));
+	wb->bw_time_stamp = jiffies - MEMCG_DIRTY_REST - 1;
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_has_rested(wb));
 }
 
 static void memcg_dirty_test_interval(struct kunit *test)
@@ -176,6 +187,7 @@ static struct kunit_case memcg_dirty_wb_cases[] = {
 	KUNIT_CASE(memcg_dirty_test_spare),
 	KUNIT_CASE(memcg_dirty_test_over_bg),
 	KUNIT_CASE(memcg_dirty_test_needs_flush),
+	KUNIT_CASE(memcg_dirty_test_has_rested),
 	KUNIT_CASE(memcg_dirty_test_interval),
 	{}
 };
