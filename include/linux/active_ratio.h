@@ -18,8 +18,9 @@
  *						active_ratio_refill()
  *		scan_folios()			active_ratio_sorted(), by version
  *		should_run_aging()		active_ratio_kept() or, by version,
- *						active_ratio_lets_age(),
- *						active_ratio_needs_aging()
+ *						active_ratio_lets_age()
+ *		should_run_aging() or, by version,
+ *		get_nr_to_scan()		active_ratio_needs_aging()
  *	multi-gen LRU, mm/workingset.c
  *		lru_gen_eviction()		active_ratio_evicted()
  *		lru_gen_refault(),		active_ratio_recent()
@@ -331,8 +332,6 @@ static inline bool active_ratio_lets_age(struct lruvec *lruvec, bool level)
  * active_ratio_needs_aging - does reclaim need a new generation because of a ratio?
  * @lruvec: the lists
  * @anon: reclaim may choose anonymous pages
- *
- * For kernels that age only when there are few generations.
  *
  * Return: %true if file pages are evicted and read again in turn, as a ratio keeps
  * all anonymous pages young.

@@ -942,7 +942,7 @@ static int test_anon(const char *root)
  */
 static char *const readahead_kb = "8192";
 static const long readahead_bytes = MB(64);
-static const long readahead_high = MB(24);
+static const long readahead_limit = MB(24);
 /* The file pages that are in a pipe: one in three of the cgroup's */
 static const long piped_bytes = MB(8);
 /*
@@ -950,6 +950,8 @@ static const long piped_bytes = MB(8);
  * evicted before they are read, more than 75 if it scans the locked ones again.
  */
 #define BUSY_SCANS	25
+/* Less than 4, but up to 20 if no anonymous page becomes old */
+#define SHORT_SCANS	8
 
 static int read_at_once(const char *cgroup, void *arg)
 {
@@ -977,34 +979,39 @@ static int fill_beside_pipe(const char *cgroup, void *arg)
 	return 0;
 }
 
-/* The pages that reclaim scans for one task. */
-static long scans_of(const char *root, char *ratio,
-		     int (*task)(const char *cgroup, void *arg))
+/* A task, the limit that it runs under, and how many times the scans are too many */
+struct busy_load {
+	int (*task)(const char *cgroup, void *arg);
+	const char *limit;
+	int times;
+};
+
+/* The pages that reclaim scans for it. */
+static long scans_of(const char *root, char *ratio, const struct busy_load *load)
 {
 	char *cgroup __free(cgroup) = create_bounded(root, "ratio_busy", ratio);
 	long scanned;
 
 	if (!cgroup || make_sparse(stream_file, stream_bytes) ||
-	    cg_write_numeric(cgroup, "memory.high", readahead_high) ||
-	    cg_run(cgroup, task, NULL))
+	    cg_write_numeric(cgroup, load->limit, readahead_limit) ||
+	    cg_run(cgroup, load->task, NULL))
 		return -1;
 	scanned = cg_read_key_long(cgroup, "memory.stat", "pgscan ");
-	ksft_print_msg("ratio %s: %ld pages scanned\n", ratio, scanned);
+	ksft_print_msg("%s, ratio %s: %ld pages scanned\n", load->limit, ratio, scanned);
 	return scanned;
 }
 
-static int compare_scans(const char *root,
-			 int (*task)(const char *cgroup, void *arg))
+static int compare_scans(const char *root, const struct busy_load *load)
 {
 	static char *const ratios[] = { "0", "20", "70", "100" };
-	long scanned, reference = scans_of(root, "default", task);
+	long scanned, reference = scans_of(root, "default", load);
 	int i;
 
 	if (reference <= 0)
 		return KSFT_FAIL;
 	for (i = 0; i < ARRAY_SIZE(ratios); i++) {
-		scanned = scans_of(root, ratios[i], task);
-		if (scanned < 0 || scanned > BUSY_SCANS * reference)
+		scanned = scans_of(root, ratios[i], load);
+		if (scanned < 0 || scanned > load->times * reference)
 			return KSFT_FAIL;
 	}
 	return KSFT_PASS;
@@ -1012,7 +1019,9 @@ static int compare_scans(const char *root,
 
 static int compare_reads(const char *root, struct anon_load *unused)
 {
-	return compare_scans(root, read_at_once);
+	static const struct busy_load high = { read_at_once, "memory.high", BUSY_SCANS };
+
+	return compare_scans(root, &high);
 }
 
 static int test_readahead(const char *root)
@@ -1022,9 +1031,28 @@ static int test_readahead(const char *root)
 	return *readahead.text ? with_swap(root, compare_reads) : KSFT_SKIP;
 }
 
+static int compare_reads_max(const char *root, struct anon_load *unused)
+{
+	static const struct busy_load max = { read_at_once, "memory.max", SHORT_SCANS };
+
+	return compare_scans(root, &max);
+}
+
+/* There is always a file page to evict, but soon too few remain for the readahead. */
+static int test_readahead_max(const char *root)
+{
+	struct setting readahead __free(setting) = set_readahead(readahead_kb);
+
+	return *readahead.text ? with_swap(root, compare_reads_max) : KSFT_SKIP;
+}
+
 static int compare_pipes(const char *root, struct anon_load *unused)
 {
-	return compare_scans(root, fill_beside_pipe);
+	static const struct busy_load piped = {
+		fill_beside_pipe, "memory.high", BUSY_SCANS,
+	};
+
+	return compare_scans(root, &piped);
 }
 
 /* Pages in a pipe are not locked, but have a reference more. */
@@ -1239,6 +1267,7 @@ static const struct memcg_test tests[] = {
 	T(test_anon, &classic_lru),
 	T(test_anon_below, &classic_lru),
 	T(test_readahead, &classic_lru),
+	T(test_readahead_max, &classic_lru),
 	T(test_piped, &classic_lru),
 	T(test_zram, &classic_lru),
 	T(test_lru_switch, &classic_lru),
@@ -1253,6 +1282,7 @@ static const struct memcg_test tests[] = {
 	T(test_share, &lru_gen),
 	T(test_anon, &lru_gen),
 	T(test_readahead, &lru_gen),
+	T(test_readahead_max, &lru_gen),
 	T(test_piped, &lru_gen),
 	T(test_zram, &lru_gen),
 	T(test_lru_switch, &lru_gen),
