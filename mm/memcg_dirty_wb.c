@@ -650,11 +650,11 @@ static void memcg_dirty_get_dying_wbs(struct mem_cgroup *memcg,
  * background limit, a wb that has just written has been stopped there, and a
  * cgroup may rewrite its pages all the time.
  */
-static void memcg_dirty_start_wb(struct bdi_writeback *wb,
+static bool memcg_dirty_start_wb(struct bdi_writeback *wb,
 				 const struct memcg_dirty_state *state)
 {
-	if (state->over_bg || memcg_dirty_has_rested(wb))
-		wb_start_foreign_writeback(wb, state->dirty);
+	return (state->over_bg || memcg_dirty_has_rested(wb)) &&
+	       wb_start_foreign_writeback(wb, state->dirty);
 }
 
 static void memcg_dirty_start_wbs(struct memcg_dirty_wbs *wbs,
@@ -664,9 +664,9 @@ static void memcg_dirty_start_wbs(struct memcg_dirty_wbs *wbs,
 
 	while (wbs->nr) {
 		wb = wbs->wb[--wbs->nr];
-		memcg_dirty_trace_wakeup(wb, mem_cgroup_from_css(wb->memcg_css),
-					 state);
-		memcg_dirty_start_wb(wb, state);
+		if (memcg_dirty_start_wb(wb, state))
+			memcg_dirty_trace_wakeup(wb, mem_cgroup_from_css(wb->memcg_css),
+						 state);
 		wb_put(wb);
 	}
 }
