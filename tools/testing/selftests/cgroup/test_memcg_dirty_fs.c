@@ -37,12 +37,12 @@
 #include "memcg_test_util.h"
 
 #define LIMIT			MB(10L)
-#define BYTES			MB(48L)
-#define MB_PER_SECOND		"30"
+#define BYTES			MB(30L)
+#define MB_PER_SECOND		"10"
 #define DEVICE_MB		"512"
 
 /* Small writers, beside one that uses large folios where there are any */
-#define NR_SMALL		20
+#define NR_SMALL		10
 #define MIXED_SECONDS		8
 #define SMALL_WRITES_MIN	400	/* of all together, in a second */
 
