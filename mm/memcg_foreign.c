@@ -451,3 +451,7 @@ void memcg_foreign_free(struct mem_cgroup *memcg)
 {
 	kfree(memcg->foreign.wbs);
 }
+
+#ifdef CONFIG_MEMCG_FOREIGN_KUNIT_TEST
+#include "tests/memcg_foreign_kunit.c"
+#endif
