@@ -29,8 +29,7 @@
 #define NR_NEW		400	/* cgroups that are given a limit */
 #define NR_REWRITERS	20
 #define REWRITE_MS	3000
-#define REWRITE_RUNS	3
-#define MOST_RUNS	3	/* of a comparison that fails */
+#define NR_TURNS	3	/* of two that are compared */
 #define NR_SAME		10000	/* writes of the value that a file has */
 
 /* More than twice the control plus these is too long. In ms. */
@@ -100,6 +99,14 @@ static bool compare_ms(const char *name, long ms, long control, long slack)
 {
 	ksft_print_msg("%s: %ld ms, control %ld ms\n", name, ms, control);
 	return ms >= 0 && control >= 0 && ms <= 2 * control + slack;
+}
+
+/* Compares the medians of NR_TURNS times each, which it sorts. */
+static bool compare_medians(const char *name, long *ms, long *control, long slack)
+{
+	sort_long(ms, NR_TURNS);
+	sort_long(control, NR_TURNS);
+	return compare_ms(name, ms[NR_TURNS / 2], control[NR_TURNS / 2], slack);
 }
 
 /* Cgroups come and go below @parent; each mkdir() and rmdir() is a sample. */
@@ -231,35 +238,28 @@ static bool set_many(const char *root, const char *file, struct set_run *run)
 }
 
 /*
- * A test that compares two short times fails if other work of the machine comes
- * upon one of them. That does not happen each time.
+ * Limits on 400 new cgroups take no longer than memory.max on as many. As in
+ * test_rewrite(), the two take turns.
  */
-static int repeat(int (*compare)(const char *root), const char *root)
-{
-	int i, ret = KSFT_FAIL;
-
-	for (i = 0; i < MOST_RUNS && ret == KSFT_FAIL; i++)
-		ret = compare(root);
-	return ret;
-}
-
-static int compare_set_many(const char *root)
-{
-	struct set_run max, limit;
-	bool ok;
-
-	if (!set_many(root, "memory.max", &max) ||
-	    !set_many(root, LIMIT_FILE, &limit))
-		return KSFT_FAIL;
-	ok = compare_ms("set", limit.set_ms, max.set_ms, SET_SLACK_MS);
-	ok &= compare_ms("mkdir", limit.mkdir_ms, max.mkdir_ms, MKDIR_SLACK_MS);
-	return passed(ok);
-}
-
-/* Limits on 400 new cgroups take no longer than memory.max on as many. */
 static int test_set_many(const char *root)
 {
-	return repeat(compare_set_many, root);
+	long max_set[NR_TURNS], max_mkdir[NR_TURNS], set[NR_TURNS], mkdir[NR_TURNS];
+	struct set_run max, limit;
+	bool ok;
+	int i;
+
+	for (i = 0; i < NR_TURNS; i++) {
+		if (!set_many(root, "memory.max", &max) ||
+		    !set_many(root, LIMIT_FILE, &limit))
+			return KSFT_FAIL;
+		max_set[i] = max.set_ms;
+		max_mkdir[i] = max.mkdir_ms;
+		set[i] = limit.set_ms;
+		mkdir[i] = limit.mkdir_ms;
+	}
+	ok = compare_medians("set", set, max_set, SET_SLACK_MS);
+	ok &= compare_medians("mkdir", mkdir, max_mkdir, MKDIR_SLACK_MS);
+	return passed(ok);
 }
 
 /* Each value differs from the last one of this task. */
@@ -315,19 +315,16 @@ static long mkdir_beside(const char *root, const char *file, long *rewrites)
  */
 static int test_rewrite(const char *root)
 {
-	long max[REWRITE_RUNS], limit[REWRITE_RUNS], max_rewrites = 0, rewrites = 0;
+	long max[NR_TURNS], limit[NR_TURNS], max_rewrites = 0, rewrites = 0;
 	int i;
 
-	for (i = 0; i < REWRITE_RUNS; i++) {
+	for (i = 0; i < NR_TURNS; i++) {
 		max[i] = mkdir_beside(root, "memory.max", &max_rewrites);
 		limit[i] = mkdir_beside(root, LIMIT_FILE, &rewrites);
 		if (max[i] < 0 || limit[i] < 0)
 			return KSFT_FAIL;
 	}
-	sort_long(max, REWRITE_RUNS);
-	sort_long(limit, REWRITE_RUNS);
-	return passed(compare_ms("mkdir, median", limit[REWRITE_RUNS / 2],
-				 max[REWRITE_RUNS / 2], REWRITE_SLACK_MS) &&
+	return passed(compare_medians("mkdir", limit, max, REWRITE_SLACK_MS) &&
 		      rewrites >= max_rewrites / 4);
 }
 
@@ -602,20 +599,24 @@ static long light_ms(const char *root, bool both)
 	return running || ms < 0 ? ms : -KSFT_FAIL;
 }
 
-static int compare_many_leaves(const char *root)
-{
-	long control = light_ms(root, false);
-	long ms = control < 0 ? control : light_ms(root, true);
-
-	if (ms < 0)
-		return -ms;
-	return passed(compare_ms("write", ms, control, LIGHT_SLACK_MS));
-}
-
-/* A tenant's many leaf cgroups do not slow another tenant's light writer. */
+/*
+ * A tenant's many leaf cgroups do not slow another tenant's light writer. As in
+ * test_rewrite(), the two cases take turns.
+ */
 static int test_many_leaves(const char *root)
 {
-	return repeat(compare_many_leaves, root);
+	long control[NR_TURNS], ms[NR_TURNS];
+	int i;
+
+	for (i = 0; i < NR_TURNS; i++) {
+		control[i] = light_ms(root, false);
+		if (control[i] < 0)
+			return -control[i];
+		ms[i] = light_ms(root, true);
+		if (ms[i] < 0)
+			return -ms[i];
+	}
+	return passed(compare_medians("write", ms, control, LIGHT_SLACK_MS));
 }
 
 static long events(const char *cgroup, const char *file)
