@@ -46,6 +46,10 @@
 #define MIXED_SECONDS		8
 #define SMALL_WRITES_MIN	400	/* of all together, in a second */
 
+/* A guest's pages in a file, behind the owner's, and the owner's in another file */
+#define YOUNG_BYTES		MB(12L)
+#define OLD_BYTES		MB(160L)
+
 /* A write fault dirties a whole folio, and is throttled only afterwards. */
 #define FOLIO_ALLOWANCE		MB(2L)
 
@@ -387,6 +391,16 @@ struct filesystem {
 	const char *mkfs[12];		/* the device comes last */
 };
 
+enum {
+	EXT4,
+	XFS,
+	BTRFS,
+	OVERLAY,
+	VFAT,
+	NFS,
+	FUSE,
+};
+
 static pid_t fuse_server;
 
 static int skip(const struct filesystem *fs, const char *why)
@@ -533,21 +547,21 @@ static void stop_fuse(void)
 		    "lazy_itable_init=0,lazy_journal_init=1" }
 
 static const struct filesystem filesystems[] = {
-	{
+	[EXT4] = {
 		.name = "ext4", .type = "ext4",
 		.start = start_local, .stop = stop_local,
 		.cases = EXT4_CASES,
 		.cgroup_writeback = true,
 		.mkfs = EXT4_MKFS,
 	},
-	{
+	[XFS] = {
 		.name = "xfs", .type = "xfs",
 		.start = start_local, .stop = stop_local,
 		.cases = NOWAIT_CASES,
 		.cgroup_writeback = true,
 		.mkfs = { "mkfs.xfs", "-q", "-f", "-K" },
 	},
-	{
+	[BTRFS] = {
 		.name = "btrfs", .type = "btrfs",
 		.start = start_local, .stop = stop_local,
 		.cases = NOWAIT_CASES,
@@ -555,26 +569,26 @@ static const struct filesystem filesystems[] = {
 		/* A small one has 8 MiB for metadata alone, and may not add more. */
 		.mkfs = { "mkfs.btrfs", "-q", "-f", "-K", "--mixed" },
 	},
-	{
+	[OVERLAY] = {
 		.name = "overlayfs on ext4", .type = "overlay",
 		.start = start_overlay, .stop = stop_lower,
 		.cases = COMMON_CASES,
 		.cgroup_writeback = true,
 		.mkfs = EXT4_MKFS,
 	},
-	{
+	[VFAT] = {
 		.name = "vfat", .type = "vfat",
 		.start = start_local, .stop = stop_local,
 		.cases = COMMON_CASES,
 		.mkfs = { "mkfs.vfat", "-F", "32" },
 	},
-	{
+	[NFS] = {
 		.name = "nfs", .type = "nfs4",
 		.start = start_nfs, .stop = stop_nfs,
 		.cases = NFS_CASES,
 		.mkfs = EXT4_MKFS,
 	},
-	{
+	[FUSE] = {
 		.name = "fuse", .type = "fuse",
 		.start = start_fuse, .stop = stop_fuse,
 		.cases = FUSE_CASES,
@@ -698,6 +712,84 @@ static int test_tmpfs(const char *root)
 	return ret;
 }
 
+/* Runs in a cgroup: writes behind what the owner has written to its file. */
+static int write_young(const char *cgroup, void *arg)
+{
+	int fd = open(test_file, O_WRONLY);
+	static char buf[CHUNK];
+	long done;
+
+	for (done = 0; done < YOUNG_BYTES; done += CHUNK)
+		if (pwrite(fd, buf, CHUNK, YOUNG_BYTES + done) != CHUNK)
+			return KSFT_FAIL;
+	return KSFT_PASS;
+}
+
+/* Waits until periodic writeback of an old file of @owner's has begun. */
+static bool write_old(const char *owner)
+{
+	struct writes young = { .file = test_file, .bytes = YOUNG_BYTES };
+	struct writes old = { .file = direct_file, .bytes = OLD_BYTES };
+
+	/* The kernel learns how slow the disk is, and writes smaller parts. */
+	if (cg_run(owner, do_writes, &young))
+		return false;
+	sync();
+	return !cg_run(owner, do_writes, &old) && cg_dirty(owner) > OLD_BYTES / 10 * 9 &&
+	       falls_below(owner, OLD_BYTES / 10 * 9, 20);
+}
+
+/* Does the guest end long before the old file is written? */
+static bool does_not_wait_for_old(const char *owner, const char *guest)
+{
+	bool good = write_old(owner);
+	long start = now_ms();
+
+	good = good && !cg_run(guest, write_young, NULL);
+	ksft_print_msg("%ld MiB took %ld ms, then %ld of %ld bytes of the old file are dirty\n",
+		       YOUNG_BYTES >> 20, now_ms() - start, cg_dirty(owner),
+		       OLD_BYTES);
+	return good && cg_dirty(owner) >= OLD_BYTES / 8;
+}
+
+/*
+ * A cgroup's flusher is busy with pages that are old enough for periodic writeback.
+ * A limited cgroup has younger ones in another file of the same owner. It need not
+ * wait until all of the old ones are written, as its pages get old.
+ */
+static int test_young_pages(const struct filesystem *fs, const char *root)
+{
+	struct setting period __free(setting) = save_setting(PERIOD_FILE);
+	struct setting expire __free(setting) = save_setting(VM "/dirty_expire_centisecs");
+	struct setting ratio __free(setting) = save_setting(VM "/dirty_ratio");
+	struct setting background __free(setting) =
+		save_setting(VM "/dirty_background_ratio");
+	char *owner __free(cgroup) = create_cgroup(root, "dirty_fs_owner");
+	char *guest __free(cgroup) = create_cgroup(root, "dirty_fs_guest");
+	int ret = KSFT_FAIL;
+
+	/* Nothing but the periodic flusher writes, for the first time after 10 s. */
+	if (write_file(period.path, "1000") || write_file(expire.path, "900") ||
+	    write_file(ratio.path, "60") || write_file(background.path, "50"))
+		return KSFT_SKIP;
+	if (owner && guest && !cg_write(guest, LIMIT_FILE, "4M"))
+		ret = passed(does_not_wait_for_old(owner, guest));
+	unlink(direct_file);
+	unlink(test_file);
+	return ret;
+}
+
+static void test_flusher(const struct filesystem *fs, const char *root, const char *name,
+			 int (*test)(const struct filesystem *fs, const char *root))
+{
+	int ret = known(fs->type) ? fs->start(fs) : skip(fs, "not in this kernel");
+
+	if (ret == KSFT_PASS)
+		ret = test(fs, root);
+	fs->stop();
+	ksft_test_result_code(ret, name, NULL);
+}
+
 static int make_directory(char *path, const char *name)
 {
 	snprintf(path, PATH_MAX, "%.100s/%s", top, name);
@@ -745,11 +837,13 @@ int main(int argc, char **argv)
 	find_root(root, sizeof(root));
 	if (prepare())
 		ksft_exit_skip("no namespaces: %s\n", strerror(errno));
-	ksft_set_plan(count_cases() + 1);
+	ksft_set_plan(count_cases() + 2);
 
 	for (i = 0; i < ARRAY_SIZE(filesystems); i++)
 		test_filesystem(&filesystems[i], root);
 	ksft_test_result_code(test_tmpfs(root), "tmpfs: not limited", NULL);
+	test_flusher(&filesystems[EXT4], root, "ext4: does not wait for old pages",
+		     test_young_pages);
 	clean_up();
 	ksft_finished();
 }
