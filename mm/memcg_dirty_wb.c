@@ -523,6 +523,19 @@ static bool memcg_dirty_has_more(struct bdi_writeback *wb, unsigned long least)
 }
 
 /*
+ * Foreign wbs on the path of a writer that waits for long are started again: what
+ * they have written may have been pages of others.
+ */
+static void memcg_dirty_retry_foreign(struct bdi_writeback *wb)
+{
+	struct mem_cgroup *memcg = memcg_dirty_get_writer(wb), *pos;
+
+	for (pos = memcg; memcg_dirty_is_limited(pos); pos = parent_mem_cgroup(pos))
+		memcg_foreign_retry(pos, NULL);
+	css_put(&memcg->css);
+}
+
+/*
  * See memcg_dirty_may_pass(). The pages that use up the limit may be on another
  * device than the writer's, which makes no progress. So a page now and then has
  * to pass if the writer's own device has nothing to write, or if that cannot be
@@ -538,6 +551,7 @@ bool __memcg_dirty_may_pass(struct bdi_writeback *wb,
 
 	if (jiffies - start <= HZ)
 		return false;
+	memcg_dirty_retry_foreign(wb);
 	if (!state->own)
 		return true;
 	wb_start_foreign_writeback(wb, used);
@@ -646,17 +660,19 @@ static void memcg_dirty_get_dying_wbs(struct mem_cgroup *memcg,
 }
 
 /*
- * Each wb writes its dirty pages, but no more than the subtree has. Below the
- * background limit, a wb that has just written has been stopped there, and a
- * cgroup may rewrite its pages all the time.
+ * Has @wb write up to @nr_pages of its dirty pages. Below the background limit, a
+ * wb that has just written has been stopped there, and a cgroup may rewrite its
+ * pages all the time. Returns false if @wb was not started.
  */
 static bool memcg_dirty_start_wb(struct bdi_writeback *wb,
-				 const struct memcg_dirty_state *state)
+				 const struct memcg_dirty_state *state,
+				 unsigned long nr_pages)
 {
 	return (state->over_bg || memcg_dirty_has_rested(wb)) &&
-	       wb_start_foreign_writeback(wb, state->dirty);
+	       wb_start_foreign_writeback(wb, nr_pages);
 }
 
+/* Each wb writes no more than the subtree has dirty. */
 static void memcg_dirty_start_wbs(struct memcg_dirty_wbs *wbs,
 				  const struct memcg_dirty_state *state)
 {
@@ -664,14 +680,18 @@ static void memcg_dirty_start_wbs(struct memcg_dirty_wbs *wbs,
 
 	while (wbs->nr) {
 		wb = wbs->wb[--wbs->nr];
-		if (memcg_dirty_start_wb(wb, state))
+		if (memcg_dirty_start_wb(wb, state, state->dirty))
 			memcg_dirty_trace_wakeup(wb, mem_cgroup_from_css(wb->memcg_css),
 						 state);
 		wb_put(wb);
 	}
 }
 
-/* The wbs that have pages of @memcg, but are not its own. */
+/*
+ * The wbs that have pages of @memcg, but are not its own. Where these are among
+ * the pages of other cgroups is not known, so a wb of another cgroup writes all,
+ * once. A device's own wb may have the pages of any number of cgroups.
+ */
 static void memcg_dirty_start_foreign(struct mem_cgroup *memcg,
 				      const struct memcg_dirty_state *state)
 {
@@ -679,7 +699,12 @@ static void memcg_dirty_start_foreign(struct mem_cgroup *memcg,
 	unsigned int pos = 0;
 
 	while ((wb = memcg_foreign_next(memcg, &pos))) {
-		memcg_dirty_start_wb(wb, state);
+		if (memcg_dirty_is_shared(wb)) {
+			memcg_dirty_start_wb(wb, state, state->dirty);
+			memcg_foreign_retry(memcg, wb);
+		} else if (!memcg_dirty_start_wb(wb, state, ULONG_MAX)) {
+			memcg_foreign_retry(memcg, wb);
+		}
 		memcg_foreign_put(wb);
 	}
 }

@@ -240,6 +240,7 @@ void mem_cgroup_track_foreign_dirty_slowpath(struct folio *folio,
 	memcg_foreign_record(folio_memcg(folio), wb);
 }
 
+/* The next wb of a walk. A @flush is for those with pages that it has to write. */
 static struct bdi_writeback *__memcg_foreign_next(struct memcg_foreign *foreign,
 						  unsigned int *pos, bool flush)
 {
@@ -264,12 +265,16 @@ static struct bdi_writeback *__memcg_foreign_next(struct memcg_foreign *foreign,
 }
 
 /**
- * memcg_foreign_next - walk the wbs that are recorded for a memcg
+ * memcg_foreign_next - walk the wbs that have to write pages of a memcg
  * @memcg: memcg, with a reference held
  * @pos: position of the walk, 0 at its start
  *
- * A walk misses a record, or gets one twice, if others are removed meanwhile.
- * A caller that leaves the walk early just puts the wb that it has.
+ * These are the recorded ones through which @memcg has dirtied pages since the
+ * last walk.  The caller starts writeback of all that the wb has dirty, and
+ * calls memcg_foreign_retry() if it has not: pages of the wb's own memcg, which
+ * may be dirtied again all the time, are then written once and no more.
+ *
+ * A walk misses a record if others are removed meanwhile.
  *
  * Context: Process context with interrupts on; takes memcg->foreign.lock.
  * Return: the next wb with references, for memcg_foreign_put(), or NULL at the
@@ -278,17 +283,41 @@ static struct bdi_writeback *__memcg_foreign_next(struct memcg_foreign *foreign,
 struct bdi_writeback *memcg_foreign_next(struct mem_cgroup *memcg,
 					 unsigned int *pos)
 {
-	return __memcg_foreign_next(&memcg->foreign, pos, false);
+	return __memcg_foreign_next(&memcg->foreign, pos, true);
 }
 
-/* The flush of @wb could not be started: the next mem_cgroup_flush_foreign() may. */
-static void memcg_foreign_retry(struct memcg_foreign *foreign,
-				struct bdi_writeback *wb)
+/* All recorded wbs if @wb is NULL. */
+static void __memcg_foreign_retry(struct memcg_foreign *foreign,
+				  struct bdi_writeback *wb)
 {
-	struct memcg_foreign_wb *record = memcg_foreign_find(foreign, wb);
+	unsigned int i;
 
-	if (record)
-		WRITE_ONCE(record->dirtied, true);
+	if (!READ_ONCE(foreign->nr))
+		return;
+
+	spin_lock_irq(&foreign->lock);
+	for (i = 0; i < foreign->nr; i++)
+		if (!wb || foreign->wbs[i].wb == wb)
+			WRITE_ONCE(foreign->wbs[i].dirtied, true);
+	spin_unlock_irq(&foreign->lock);
+}
+
+/**
+ * memcg_foreign_retry - let the next walk find a wb again
+ * @memcg: memcg, with a reference held
+ * @wb: bdi_writeback from memcg_foreign_next() whose writeback was not started,
+ *	or NULL for all that are recorded
+ *
+ * A page counts for @memcg before its inode is on a list of its wb: the wb may
+ * have nothing to write, or only other pages, when a walk finds it.  Pages of
+ * the wb's own memcg may also have taken the place of @memcg's.  So a caller
+ * for whom too little was written tries all again.
+ *
+ * Context: Process context with interrupts on; takes memcg->foreign.lock.
+ */
+void memcg_foreign_retry(struct mem_cgroup *memcg, struct bdi_writeback *wb)
+{
+	__memcg_foreign_retry(&memcg->foreign, wb);
 }
 
 /**
@@ -306,11 +335,11 @@ void mem_cgroup_flush_foreign(struct bdi_writeback *wb)
 	struct bdi_writeback *frn;
 	unsigned int pos = 0;
 
-	while ((frn = __memcg_foreign_next(&memcg->foreign, &pos, true))) {
+	while ((frn = memcg_foreign_next(memcg, &pos))) {
 		if (wb_start_foreign_writeback(frn, ULONG_MAX))
 			trace_flush_foreign(wb, frn->bdi->id, frn->memcg_css->id);
 		else
-			memcg_foreign_retry(&memcg->foreign, frn);
+			memcg_foreign_retry(memcg, frn);
 		memcg_foreign_put(frn);
 	}
 }
@@ -342,15 +371,16 @@ static bool memcg_foreign_expired(struct memcg_foreign_wb *record)
 	       (dirty_writeback_interval || !wb_has_dirty_io(wb));
 }
 
-/* Returns the wb of a record that has ended, or NULL if there is none. */
-static struct bdi_writeback *memcg_foreign_expire(struct memcg_foreign *foreign)
+/* Ends a record that has expired, or @any. Returns its wb, or NULL. */
+static struct bdi_writeback *memcg_foreign_expire(struct memcg_foreign *foreign,
+						  bool any)
 {
 	struct bdi_writeback *wb = NULL;
 	unsigned int i;
 
 	spin_lock_irq(&foreign->lock);
 	for (i = 0; i < foreign->nr; i++)
-		if (foreign->offline || memcg_foreign_expired(&foreign->wbs[i])) {
+		if (any || memcg_foreign_expired(&foreign->wbs[i])) {
 			wb = memcg_foreign_remove(foreign, &foreign->wbs[i]);
 			break;
 		}
@@ -362,7 +392,7 @@ static void memcg_foreign_drop(struct memcg_foreign *foreign)
 {
 	struct bdi_writeback *wb;
 
-	while ((wb = memcg_foreign_expire(foreign)))
+	while ((wb = memcg_foreign_expire(foreign, false)))
 		memcg_foreign_put(wb);
 }
 
@@ -375,7 +405,7 @@ static void memcg_foreign_bequeath(struct memcg_foreign *foreign,
 {
 	struct bdi_writeback *wb;
 
-	while ((wb = memcg_foreign_expire(foreign))) {
+	while ((wb = memcg_foreign_expire(foreign, true))) {
 		memcg_foreign_record(heir, wb);
 		memcg_foreign_put(wb);
 	}

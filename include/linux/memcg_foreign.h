@@ -47,6 +47,7 @@ void memcg_foreign_free(struct mem_cgroup *memcg);
 void memcg_foreign_record(struct mem_cgroup *memcg, struct bdi_writeback *wb);
 struct bdi_writeback *memcg_foreign_next(struct mem_cgroup *memcg,
 					 unsigned int *pos);
+void memcg_foreign_retry(struct mem_cgroup *memcg, struct bdi_writeback *wb);
 void memcg_foreign_put(struct bdi_writeback *wb);
 
 #else

@@ -156,9 +156,16 @@ static void memcg_foreign_test_flushed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcg_foreign_test_flush(test, &pos), -1);
 
 	memcg_foreign_use(memcg_foreign_test_find(test, 1));
-	memcg_foreign_retry(&t->foreign, &t->wbs[2]);
-	memcg_foreign_retry(&t->foreign, &t->wbs[3]);
+	__memcg_foreign_retry(&t->foreign, &t->wbs[2]);
+	__memcg_foreign_retry(&t->foreign, &t->wbs[3]);
 	pos = 0;
+	KUNIT_EXPECT_EQ(test, memcg_foreign_test_flush(test, &pos), 1);
+	KUNIT_EXPECT_EQ(test, memcg_foreign_test_flush(test, &pos), 2);
+	KUNIT_EXPECT_EQ(test, memcg_foreign_test_flush(test, &pos), -1);
+
+	__memcg_foreign_retry(&t->foreign, NULL);
+	pos = 0;
+	KUNIT_EXPECT_EQ(test, memcg_foreign_test_flush(test, &pos), 0);
 	KUNIT_EXPECT_EQ(test, memcg_foreign_test_flush(test, &pos), 1);
 	KUNIT_EXPECT_EQ(test, memcg_foreign_test_flush(test, &pos), 2);
 	KUNIT_EXPECT_EQ(test, memcg_foreign_test_flush(test, &pos), -1);
@@ -221,7 +228,7 @@ static void memcg_foreign_test_dying(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kref_read(&t->bdi.refcnt), 1);
 }
 
-/* An offline memcg keeps no record, and takes none. */
+/* An offline memcg takes no record, and its work leaves its records to the heir. */
 static void memcg_foreign_test_offline(struct kunit *test)
 {
 	struct memcg_foreign_test *t = test->priv;
@@ -230,6 +237,9 @@ static void memcg_foreign_test_offline(struct kunit *test)
 	t->foreign.offline = true;
 	KUNIT_EXPECT_FALSE(test, memcg_foreign_add(&t->foreign, &t->wbs[2]));
 	memcg_foreign_drop(&t->foreign);
+	KUNIT_EXPECT_EQ(test, t->foreign.nr, 2);
+
+	memcg_foreign_bequeath(&t->foreign, NULL);
 	KUNIT_EXPECT_EQ(test, t->foreign.nr, 0);
 	KUNIT_EXPECT_EQ(test, kref_read(&t->bdi.refcnt), 1);
 }

@@ -400,12 +400,13 @@ static int test_reclaim_other_lru(const char *root)
 /* Runs in a cgroup: writes to a file whose inode has another cgroup's wb. */
 static int write_foreign(const char *cgroup, void *arg)
 {
+	const long *bytes = arg;
 	int fd = open(test_file, O_WRONLY);
 	static char buf[CHUNK];
-	long offset;
+	long done;
 
-	for (offset = MB(32); offset < MB(48); offset += CHUNK)
-		if (pwrite(fd, buf, CHUNK, offset) != CHUNK)
+	for (done = 0; done < *bytes; done += CHUNK)
+		if (pwrite(fd, buf, CHUNK, MB(32) + done) != CHUNK)
 			return 1;
 	return 0;
 }
@@ -417,11 +418,12 @@ static int test_foreign_inode(const char *root)
 	char *owner __free(cgroup) = create_cgroup(root, "dirty_owner");
 	char *guest __free(cgroup) = create_cgroup(root, "dirty_guest");
 	struct writes writes = { .file = file, .bytes = MB(32) };
+	long bytes = MB(16);
 
 	if (!owner || !guest || cg_write(owner, LIMIT_FILE, "128M") ||
 	    cg_write(guest, LIMIT_FILE, "16M") ||
 	    cg_run(owner, do_writes, &writes) ||
-	    cg_run(guest, write_foreign, NULL))
+	    cg_run(guest, write_foreign, &bytes))
 		return KSFT_FAIL;
 	if (cg_read_long(guest, PEAK_FILE) <= 0) {
 		ksft_print_msg("the guest's pages did not count\n");
@@ -442,11 +444,12 @@ static bool writes_inherited(const char *parent, const char *owner)
 	char *guest = create_cgroup(parent, "guest");
 	struct writes owned = { .file = file, .bytes = MB(32) };
 	struct writes own = { .file = second, .bytes = MB(24) };
+	long bytes = MB(16);
 	bool left;
 
 	left = guest && next && !cg_run(owner, do_writes, &owned);
 	sync();
-	left = left && !cg_run(guest, write_foreign, NULL) && cg_dirty(guest) >= MB(14);
+	left = left && !cg_run(guest, write_foreign, &bytes) && cg_dirty(guest) >= MB(14);
 	destroy_cgroup(guest);
 	/* rmdir() returns before the memory controller takes it offline. */
 	sleep_ms(1000);
@@ -470,6 +473,57 @@ static int test_foreign_removed(const char *root)
 	    cg_write(parent, BACKGROUND_FILE, "18M"))
 		return KSFT_FAIL;
 	return passed(writes_inherited(parent, owner));
+}
+
+/* Writes a page to the owner's file, then has its own pages written all the time. */
+static int append_and_write(const char *cgroup, void *arg)
+{
+	struct writes endless = { .file = other_file };
+	long bytes = CHUNK;
+
+	if (write_foreign(cgroup, &bytes))
+		return KSFT_FAIL;
+	return do_writes(cgroup, &endless);
+}
+
+/*
+ * A limited cgroup dirties a page in a file of another cgroup's, whose flusher
+ * then writes all that it has. Pages that the owner dirties afterwards stay.
+ */
+static bool writes_once(const char *owner, const char *guest)
+{
+	const char *file __free(file) = test_file, *second __free(file) = other_file;
+	pid_t pid __free(task) = -1;
+	struct writes owned = { .file = file, .bytes = MB(12), .keep = true };
+
+	if (!stays_dirty(owner, &owned))
+		return false;
+	pid = cg_run_nowait(guest, append_and_write, NULL);
+	if (!wait_paused(guest) || !falls_below(owner, MB(2), 8))
+		return false;
+	/* The flusher may still be about to end. */
+	sleep_ms(500);
+	if (!stays_dirty(owner, &owned))
+		return false;
+	sleep_ms(2000);
+	ksft_print_msg("the owner has %ld bytes dirty\n", cg_dirty(owner));
+	return cg_dirty(owner) >= MB(10);
+}
+
+/* Without periodic writeback, see test_aimed_writeback(). */
+static int test_foreign_once(const char *root)
+{
+	struct setting period __free(setting) = save_setting(PERIOD_FILE);
+	char *owner __free(cgroup) = create_cgroup(root, "dirty_once_owner");
+	char *guest __free(cgroup) = create_cgroup(root, "dirty_once_guest");
+
+	if (!*period.text || write_file(PERIOD_FILE, "30000"))
+		return KSFT_SKIP;
+	sync();
+	if (!owner || !guest || cg_write(guest, LIMIT_FILE, "16M"))
+		return KSFT_FAIL;
+	slow_down(guest, 10);
+	return passed(writes_once(owner, guest));
 }
 
 static bool write_beside_hotplug(const char *cgroup)
@@ -678,6 +732,7 @@ static const struct memcg_test tests[] = {
 	T(test_reclaim_other_lru, &on_disk),
 	T(test_foreign_inode, &on_disk),
 	T(test_foreign_removed, &on_disk),
+	T(test_foreign_once, &on_disk),
 	T(test_cpu_hotplug, &on_disk),
 	T(test_cycles, &on_disk),
 	T(test_tracepoints, &on_disk),
