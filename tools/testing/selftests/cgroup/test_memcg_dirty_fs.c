@@ -712,6 +712,54 @@ static int test_tmpfs(const char *root)
 	return ret;
 }
 
+/* Adds a page to a file whose inode has another cgroup's flusher. */
+static int append(const char *cgroup, void *arg)
+{
+	static const char buf[CHUNK];
+	int fd = open(arg, O_WRONLY | O_APPEND);
+
+	return passed(fd >= 0 && write(fd, buf, CHUNK) == CHUNK);
+}
+
+/* Returns whether @owner's pages are still dirty when @cgroup has been paused. */
+static bool leaves_owner_alone(const struct filesystem *fs, const char *root,
+			       const char *owner, const char *cgroup)
+{
+	const char *file __free(file) = "test_memcg_dirty_fs.tmp";
+	struct writes owned = { .file = file, .bytes = MB(12) };
+	long before, after;
+
+	if (cg_run(owner, do_writes, &owned) || cg_run(root, append, (void *)file))
+		return false;
+	before = cg_dirty(owner);
+	if (run_writer(fs, &cases[BUFFERED], cgroup) != KSFT_PASS)
+		return false;
+	after = cg_dirty(owner);
+	ksft_print_msg("the owner has %ld bytes dirty before and %ld after\n",
+		       before, after);
+	return before >= MB(10) && after >= before / 2;
+}
+
+/*
+ * The root cgroup has a dirty page in a file of @owner's. The flusher of a file
+ * system without cgroup writeback is the root cgroup's, too. Writers there that
+ * reach their own limit do not have @owner's pages written. There is no periodic
+ * writeback for five minutes, which would also write these.
+ */
+static int test_root_page(const struct filesystem *fs, const char *root)
+{
+	struct setting period __free(setting) = save_setting(PERIOD_FILE);
+	char *owner __free(cgroup) = create_cgroup(root, "dirty_fs_owner");
+	char *cgroup __free(cgroup) = create_cgroup(root, "dirty_fs");
+
+	if (!on_disk.enter() || write_file(PERIOD_FILE, "30000"))
+		return KSFT_SKIP;
+	sync();
+	if (!owner || !cgroup || cg_write(cgroup, LIMIT_FILE, "10M"))
+		return KSFT_FAIL;
+	return passed(leaves_owner_alone(fs, root, owner, cgroup));
+}
+
 /* Runs in a cgroup: writes behind what the owner has written to its file. */
 static int write_young(const char *cgroup, void *arg)
 {
@@ -837,11 +885,13 @@ int main(int argc, char **argv)
 	find_root(root, sizeof(root));
 	if (prepare())
 		ksft_exit_skip("no namespaces: %s\n", strerror(errno));
-	ksft_set_plan(count_cases() + 2);
+	ksft_set_plan(count_cases() + 3);
 
 	for (i = 0; i < ARRAY_SIZE(filesystems); i++)
 		test_filesystem(&filesystems[i], root);
 	ksft_test_result_code(test_tmpfs(root), "tmpfs: not limited", NULL);
+	test_flusher(&filesystems[VFAT], root, "vfat: leaves other flushers alone",
+		     test_root_page);
 	test_flusher(&filesystems[EXT4], root, "ext4: does not wait for old pages",
 		     test_young_pages);
 	clean_up();
