@@ -50,7 +50,8 @@ help: ## list the targets and variables
 	@echo '  XFSTESTS=path   checkout or tarball of xfstests (outside-tests)'
 	@echo '  HOURS=4         how long a soak runs; 0.1 for a short one (soak; FLAVOUR=debug by default)'
 	@echo '  FROM=7.3        the base whose diffs a new one starts with (port)'
-	@echo '  ARGS=...        more options for run, test, shell, bench, check-series, lint and below'
+	@echo '  ARGS=...        more options; ARGS=--help lists them (deb, run, test, shell, bench, check-series,'
+	@echo '                  lint, matrix, upstream-tests, mutants, outside-tests, soak, check-all, clean)'
 
 base: python3 ## fetch and unpack the kernel source; prints its path
 	$(tidemark) base $(source)
@@ -119,7 +120,7 @@ check-harness: python3 ## run the unit tests of this harness
 	$(tidemark) check-harness $(source)
 
 clean: python3 ## remove everything under build/
-	$(tidemark) clean $(source)
+	$(tidemark) clean $(source) $(ARGS)
 
 # The harness installs all other packages that it needs, but it cannot install its own interpreter.
 python3:

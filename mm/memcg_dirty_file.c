@@ -2,10 +2,11 @@
 /*
  * Dirty page limits of memory cgroups: the files
  *
- * memory.dirty_limit_in_bytes, memory.dirty_ratio and their background
- * counterparts set limits, memory.dirty_min a floor. memory.dirty_stat shows
- * counts, the limits in force and pauses; memory.dirty_peak shows the highest
- * count. Nothing here flushes statistics.
+ * memory.dirty_limit_in_bytes or memory.dirty_ratio sets a limit,
+ * memory.dirty_background_limit_in_bytes or memory.dirty_background_ratio a
+ * background limit, and memory.dirty_min a floor. memory.dirty_stat shows counts,
+ * the limits in force and pauses; memory.dirty_peak shows the highest count.
+ * Nothing here flushes statistics.
  *
  * A limit has two files but one setting, so that bytes and ratio exclude each
  * other. Pages are kept as they are, percent as a negative number:

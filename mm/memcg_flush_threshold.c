@@ -508,6 +508,7 @@ static int memcg_flush_effective_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* memory.stat_flush_threshold and memory.stat_flush_threshold.effective */
 static struct cftype memcg_flush_files[] = {
 	{
 		.name = "stat_flush_threshold",
@@ -536,6 +537,7 @@ static int memcg_flush_sysctl(const struct ctl_table *table, int write,
 
 static int memcg_flush_sysctl_min = MEMCG_FLUSH_AUTO;
 
+/* vm.memcg_stat_flush_threshold */
 static struct ctl_table memcg_flush_sysctls[] = {
 	{
 		.procname	= "memcg_stat_flush_threshold",

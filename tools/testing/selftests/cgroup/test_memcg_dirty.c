@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests for memory.dirty_limit_in_bytes and related files: their values, and
- * that the limits hold.
+ * Tests for memory.dirty_limit_in_bytes, memory.dirty_ratio, their background
+ * counterparts memory.dirty_background_limit_in_bytes and
+ * memory.dirty_background_ratio, memory.dirty_stat, memory.dirty_peak and
+ * dirty_limit in memory.events: their values, and that the limits hold.
  *
  * The tests that write need a current directory on a file system with cgroup
  * writeback, on a disk that is slower than memory; elsewhere they are skipped.
