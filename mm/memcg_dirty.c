@@ -574,23 +574,39 @@ memcg_dirty_fold(struct mem_cgroup *memcg, enum memcg_dirty_item item,
 		memcg_dirty_add(memcg, item, nr_pages);
 }
 
+static long memcg_dirty_move_marks(struct memcg_dirty *dirty,
+				   enum memcg_dirty_item item)
+{
+	long nr_pages = 0, *mark, *sum;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		mark = &per_cpu_ptr(dirty->mark, cpu)->folded[item];
+		sum = per_cpu_ptr(&dirty->sum[item], cpu);
+		nr_pages += memcg_dirty_move_mark(mark, sum);
+	}
+	return nr_pages;
+}
+
 /**
  * memcg_dirty_fold_all - have the counts include the pages that CPUs hold back
  * @memcg: the memory cgroup
+ *
+ * The first time, these are all pages that the CPUs have ever counted: one of them
+ * pages that tasks have dirtied, another one those that the flusher has cleaned. So
+ * the parts of all CPUs are added at once. Each by itself would be a peak.
  *
  * Context: any, with @memcg alive.
  */
 void memcg_dirty_fold_all(struct mem_cgroup *memcg)
 {
-	struct memcg_dirty_mark *mark;
-	int cpu, item;
+	long nr_pages;
+	int item;
 
-	for_each_possible_cpu(cpu) {
-		mark = per_cpu_ptr(memcg->dirty.mark, cpu);
-		for (item = 0; item < NR_MEMCG_DIRTY_ITEMS; item++)
-			memcg_dirty_fold(memcg, item, &mark->folded[item],
-					 per_cpu_ptr(&memcg->dirty.sum[item],
-						     cpu));
+	for (item = 0; item < NR_MEMCG_DIRTY_ITEMS; item++) {
+		nr_pages = memcg_dirty_move_marks(&memcg->dirty, item);
+		if (nr_pages)
+			memcg_dirty_add(memcg, item, nr_pages);
 	}
 }
 

@@ -510,6 +510,21 @@ void memcg_dirty_adapt_later(void)
 	queue_delayed_work(bdi_wq, &memcg_dirty_adapt_work, MEMCG_DIRTY_REFRESH);
 }
 
+/*
+ * Until its mark was moved for the first time, an update may have folded all that
+ * its CPU had ever counted.
+ */
+static void memcg_dirty_restart_peaks(void)
+{
+	struct mem_cgroup *memcg = NULL;
+
+	while ((memcg = mem_cgroup_iter(NULL, memcg, NULL))) {
+		WRITE_ONCE(memcg->dirty.peak, 0);
+		memcg_dirty_restart_peak(memcg, memcg_dirty_total(memcg));
+		cond_resched();
+	}
+}
+
 /**
  * memcg_dirty_enable - begin to count
  *
@@ -531,6 +546,7 @@ void memcg_dirty_enable(void)
 	if (!done) {
 		static_branch_enable(&memcg_dirty_key);
 		memcg_dirty_adapt_subtree(NULL, true);
+		memcg_dirty_restart_peaks();
 		WRITE_ONCE(done, true);
 	}
 	mutex_unlock(&mutex);

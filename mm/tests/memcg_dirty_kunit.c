@@ -148,6 +148,33 @@ static void memcg_dirty_test_levels(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, child->dirty.peak, 10UL);
 }
 
+/* CPUs dirty more pages than are left, and others clean them: no peak shows that. */
+static void memcg_dirty_test_history(struct kunit *test)
+{
+	struct mem_cgroup *memcg = memcg_dirty_test_memcg(test);
+	long left = 3 + 1000L * num_possible_cpus();
+	int cpu;
+
+	memcg->dirty.sum = __alloc_percpu(NR_MEMCG_DIRTY_ITEMS * sizeof(long),
+					  __alignof__(long));
+	memcg->dirty.mark = alloc_percpu(struct memcg_dirty_mark);
+	if (memcg->dirty.sum && memcg->dirty.mark) {
+		for_each_possible_cpu(cpu) {
+			per_cpu_ptr(memcg->dirty.sum, cpu)[MEMCG_DIRTY] = left - 1000;
+			left = 0;
+		}
+		memcg_dirty_fold_all(memcg);
+		KUNIT_EXPECT_EQ(test, memcg_dirty_dirty(memcg), 3UL);
+		KUNIT_EXPECT_EQ(test, memcg->dirty.peak, 3UL);
+		memcg_dirty_fold_all(memcg);
+		KUNIT_EXPECT_EQ(test, memcg_dirty_total(memcg), 3UL);
+	} else {
+		KUNIT_FAIL(test, "no memory");
+	}
+	free_percpu(memcg->dirty.mark);
+	free_percpu(memcg->dirty.sum);
+}
+
 /* The last 16th of a limit is near, and so is room for folios in flight. */
 static void memcg_dirty_test_near(struct kunit *test)
 {
@@ -316,6 +343,7 @@ static struct kunit_case memcg_dirty_cases[] = {
 	KUNIT_CASE(memcg_dirty_test_batch),
 	KUNIT_CASE(memcg_dirty_test_mark),
 	KUNIT_CASE(memcg_dirty_test_levels),
+	KUNIT_CASE(memcg_dirty_test_history),
 	KUNIT_CASE(memcg_dirty_test_near),
 	KUNIT_CASE(memcg_dirty_test_peak),
 	KUNIT_CASE(memcg_dirty_test_noted),
