@@ -191,7 +191,7 @@ void memcg_dirty_refresh(struct mem_cgroup *memcg);
 void memcg_dirty_adapt_later(void);
 void memcg_dirty_enable(void);
 bool memcg_dirty_set(struct mem_cgroup *memcg, enum memcg_dirty_limit which,
-		     long setting);
+		     long *old, long setting);
 void memcg_dirty_set_floor(struct mem_cgroup *memcg, unsigned long floor);
 
 /* Shares of a limit: memcg_dirty_share.c */

@@ -119,16 +119,19 @@ static bool memcg_dirty_is_moot(long new, long old, bool ratio)
 	return new == MEMCG_DIRTY_UNSET && ratio == (old >= 0);
 }
 
+/* Another task may write the other file meanwhile. */
 static int memcg_dirty_write(struct kernfs_open_file *of, long setting,
 			     bool ratio)
 {
 	struct mem_cgroup *memcg = mem_cgroup_from_css(of_css(of));
 	enum memcg_dirty_limit which = of_cft(of)->private;
+	long old = memcg_dirty_setting(memcg, which);
 
-	if (memcg_dirty_is_moot(setting, memcg_dirty_setting(memcg, which), ratio))
-		return 0;
-	if (memcg_dirty_set(memcg, which, setting))
-		memcg_dirty_flush_subtree(memcg);
+	do {
+		if (setting == old || memcg_dirty_is_moot(setting, old, ratio))
+			return 0;
+	} while (!memcg_dirty_set(memcg, which, &old, setting));
+	memcg_dirty_flush_subtree(memcg);
 	return 0;
 }
 

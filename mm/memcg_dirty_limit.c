@@ -558,18 +558,20 @@ void memcg_dirty_enable(void)
  * memcg_dirty_set - set a limit of a memory cgroup
  * @memcg: the memory cgroup
  * @which: the limit
- * @setting: as for memcg_dirty_setting()
+ * @old: the setting that is replaced, as for memcg_dirty_setting()
+ * @setting: the new one, which differs
  *
  * Context: may sleep.
  *
- * Return: %true if the setting has changed.
+ * Return: %true if the setting has changed; %false if it was not @old, which is set
+ * to what it was.
  */
 bool memcg_dirty_set(struct mem_cgroup *memcg, enum memcg_dirty_limit which,
-		     long setting)
+		     long *old, long setting)
 {
 	if (setting != MEMCG_DIRTY_UNSET)
 		memcg_dirty_enable();
-	if (xchg(&memcg->dirty.setting[which], setting) == setting)
+	if (!try_cmpxchg(&memcg->dirty.setting[which], old, setting))
 		return false;
 	memcg_dirty_adapt(memcg);
 	return true;
