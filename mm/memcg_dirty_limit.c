@@ -563,8 +563,8 @@ void memcg_dirty_enable(void)
  *
  * Context: may sleep.
  *
- * Return: %true if the setting has changed; %false if it was not @old, which is set
- * to what it was.
+ * Return: %true if the setting has changed; %false if it was not @old, which then
+ * is the setting.
  */
 bool memcg_dirty_set(struct mem_cgroup *memcg, enum memcg_dirty_limit which,
 		     long *old, long setting)
