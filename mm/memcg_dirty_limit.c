@@ -511,8 +511,8 @@ void memcg_dirty_adapt_later(void)
 }
 
 /*
- * Until its mark was moved for the first time, an update may have folded all that
- * its CPU had ever counted.
+ * An update that came before the walk may have folded all that its CPU had ever
+ * counted, and raised peaks by that.
  */
 static void memcg_dirty_restart_peaks(void)
 {
