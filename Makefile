@@ -37,7 +37,7 @@ help: ## list the targets and variables
 	@echo '  LINUX=path      use this kernel tree, git checkout or tarball as the base'
 	@echo '  PRISTINE=1      the unpatched kernel (tree, kernel, run, shell; bench: against itself)'
 	@echo '  FLAVOUR=lean    the small kernel of run and shell; all others use vm'
-	@echo '  FLAVOUR=debug   a kernel with debug checks (kernel, run, test, shell); kcsan (kernel, test)'
+	@echo '  FLAVOUR=debug   with debug checks (kernel, run, test, shell, outside-tests, soak); kcsan (kernel, test, soak)'
 	@echo '  FLAVOUR=debian  Debian with systemd and containers (kernel, test, shell); PRISTINE=1 too'
 	@echo '  PART=...        one part of the series (tree, kernel, series, check-series); one of:'
 	@echo '                 ' $(basename $(notdir $(wildcard patches/parts/*)))
