@@ -44,6 +44,7 @@
 /* Small writers, beside one that uses large folios where there are any */
 #define NR_SMALL		10
 #define MIXED_SECONDS		8
+#define LARGE_SECONDS		60	/* for one large write beside them */
 #define SMALL_WRITES_MIN	400	/* of all together, in a second */
 
 /* A guest's pages in a file, behind the owner's, and the owner's in another file */
@@ -139,9 +140,18 @@ static pid_t start_pieces(const char *file, long size, long *count)
 	_exit(KSFT_FAIL);
 }
 
+static bool wait_count(const long *count, int seconds)
+{
+	long end = now_ms() + seconds * 1000L;
+
+	while (!__atomic_load_n(count, __ATOMIC_RELAXED) && now_ms() < end)
+		sleep_ms(100);
+	return __atomic_load_n(count, __ATOMIC_RELAXED);
+}
+
 /*
  * A task that dirties large folios checks the limit before each one. Tasks that
- * write little go on meanwhile.
+ * write little go on meanwhile; the more of them, the fewer large writes.
  */
 static int write_mixed(const char *cgroup, void *arg)
 {
@@ -162,7 +172,8 @@ static int write_mixed(const char *cgroup, void *arg)
 	sleep_ms(MIXED_SECONDS * 1000);
 	ksft_print_msg("%ld writes of a page in %d s, beside %ld of 2 MiB\n",
 		       counts[0], MIXED_SECONDS, counts[1]);
-	fine = counts[0] >= SMALL_WRITES_MIN * MIXED_SECONDS && counts[1];
+	fine = counts[0] >= SMALL_WRITES_MIN * MIXED_SECONDS &&
+	       wait_count(&counts[1], LARGE_SECONDS);
 	for (i = 0; i <= NR_SMALL; i++)
 		fine = stop_task(pids[i]) && fine;
 	for (i = 0; i < NR_SMALL; i++) {

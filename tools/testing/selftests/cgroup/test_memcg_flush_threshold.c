@@ -383,7 +383,10 @@ static int test_exact_file_mapped(const char *root)
 	return check_exact(root, file_worker, "file_mapped ");
 }
 
-/* No page may be written back between a read and the exact read after it. */
+/*
+ * No page may be written back between a read and the exact read after it. With a
+ * period of 0, a new flusher starts at once.
+ */
 static int test_exact_file_dirty(const char *root)
 {
 	struct setting period __free(setting) = save_setting(PERIOD_FILE);
@@ -391,7 +394,7 @@ static int test_exact_file_dirty(const char *root)
 	struct setting background __free(setting) =
 		save_setting(VM "/dirty_background_ratio");
 
-	if (write_file(period.path, "0") || write_file(ratio.path, "95") ||
+	if (write_file(period.path, "30000") || write_file(ratio.path, "95") ||
 	    write_file(background.path, "90"))
 		return KSFT_FAIL;
 	return check_exact(root, file_worker, "file_dirty ");
