@@ -44,7 +44,7 @@
 /* Small writers, beside one that uses large folios where there are any */
 #define NR_SMALL		10
 #define MIXED_SECONDS		8
-#define LARGE_SECONDS		60	/* for one large write beside them */
+#define LARGE_SECONDS		60	/* more, for one large write beside them */
 #define SMALL_WRITES_MIN	400	/* of all together, in a second */
 
 /* A guest's pages in a file, behind the owner's, and the owner's in another file */

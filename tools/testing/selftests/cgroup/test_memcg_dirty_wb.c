@@ -23,6 +23,7 @@
 #define TRACING		"/sys/kernel/tracing"
 #define EVENTS_FILE	TRACING "/events/memcg_dirty/enable"
 #define CYCLES			50
+#define ONCE_LIMIT		MB(16L)
 #define NR_LARGE		16
 #define LARGE			MB(2L)
 #define LARGE_WRAP		MB(32L)
@@ -490,7 +491,7 @@ static int append_and_write(const char *cgroup, void *arg)
 /*
  * A limited cgroup dirties a page in a file of another cgroup's, whose flusher
  * then writes all that it has. Pages that the owner dirties afterwards stay. A
- * writer that is slower than the disk is not paused, and is no test.
+ * writer that is slower than the disk stays below its limit unpaused, and is no test.
  */
 static int writes_once(const char *owner, const char *guest)
 {
@@ -502,7 +503,7 @@ static int writes_once(const char *owner, const char *guest)
 		return KSFT_FAIL;
 	pid = cg_run_nowait(guest, append_and_write, NULL);
 	if (!wait_paused(guest))
-		return KSFT_SKIP;
+		return cg_dirty(guest) <= ONCE_LIMIT ? KSFT_SKIP : KSFT_FAIL;
 	if (!falls_below(owner, MB(2), 8))
 		return KSFT_FAIL;
 	/* The flusher may still be about to end. */
@@ -524,7 +525,7 @@ static int test_foreign_once(const char *root)
 	if (!*period.text || write_file(PERIOD_FILE, "30000"))
 		return KSFT_SKIP;
 	sync();
-	if (!owner || !guest || cg_write(guest, LIMIT_FILE, "16M"))
+	if (!owner || !guest || cg_write_numeric(guest, LIMIT_FILE, ONCE_LIMIT))
 		return KSFT_FAIL;
 	slow_down(guest, 10);
 	return writes_once(owner, guest);
