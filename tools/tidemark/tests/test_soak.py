@@ -64,10 +64,18 @@ class VerdictTest(fake.Case):
         def grown(count: int, kib: int) -> list[str]:
             return self.faults(*(check(n, SUnreclaim=50000 + n * kib) for n in range(count)))
 
-        limit = soak_record.GROWTH_MIB * 1024 // (LEAST_CHECKS * 3 // 4)
+        limit = soak_record.GROWTH_MIB * 1024 // (LEAST_CHECKS // 2)
         self.assertEqual(grown(LEAST_CHECKS, limit - 1), [])
         self.assertIn("memory grew by 16.", grown(LEAST_CHECKS, limit + 1)[0])
         self.assertEqual(grown(LEAST_CHECKS - 1, 10 * limit), [])
+
+    def test_the_first_quarter_fills_a_quarantine(self) -> None:
+        def after(quiet: int, kib: int) -> list[str]:
+            used = [50000] * quiet + [50000 + kib] * (LEAST_CHECKS - quiet)
+            return self.faults(*(check(n, SUnreclaim=kib) for n, kib in enumerate(used)))
+
+        self.assertEqual(after(LEAST_CHECKS // 4, 64 << 10), [])
+        self.assertIn("memory grew by 64.", after(LEAST_CHECKS // 2, 64 << 10)[0])
 
 
 class TextTest(fake.Case):
