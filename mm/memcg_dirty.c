@@ -12,14 +12,16 @@
  * is in the shared counts of the cgroup and of each ancestor. A fold moves the
  * mark to the sum with cmpxchg() and adds the difference to the counts of every
  * level. So the counts of a level are the sum of the marks below it, and a new
- * limit needs no other preparation than the batches: a CPU folds when sum and
- * mark differ by the batch. With a batch of 64:
+ * limit needs no other preparation than the batches: a CPU folds when its sum gets
+ * to another multiple of the batch, and holds back less than a batch between two.
+ * That compares two values of the sum, and does not read the mark. With a batch of
+ * 64:
  *
  *	a CPU's sum	mark	counts of the cgroup and of each ancestor
  *
- *	      1000	1000	5000
- *	      1063	1000	5000	63 updates later
- *	      1064	1064	5064	the next update folds all 64
+ *	      1024	1024	5000	16 * 64
+ *	      1087	1024	5000	63 updates later
+ *	      1088	1088	5064	the next update folds all 64
  *
  * On four CPUs, the counts of a cgroup without descendants lack 63 pages for
  * each CPU and each of the two items at most, which is 504.
@@ -34,6 +36,7 @@
 #include <linux/bitops.h>
 #include <linux/jiffies.h>
 #include <linux/jump_label.h>
+#include <linux/log2.h>
 #include <linux/math.h>
 #include <linux/math64.h>
 #include <linux/memcontrol.h>
@@ -134,14 +137,20 @@ void memcg_dirty_turn_epoch(struct memcg_dirty *dirty, unsigned int epoch)
 {
 	unsigned int last = READ_ONCE(dirty->epoch);
 	bool next = last + 1 == epoch;
+	unsigned int largest;
 
 	if ((int)(epoch - last) <= 0 ||
 	    !try_cmpxchg(&dirty->epoch, &last, epoch))
 		return;
 	atomic_set(&dirty->active[1], next * atomic_xchg(&dirty->active[0], 0));
 	WRITE_ONCE(dirty->writers[1], next * xchg(&dirty->writers[0], 0));
-	/* After a gap, folios are likely to be as large as before it. */
-	WRITE_ONCE(dirty->largest[1], xchg(&dirty->largest[0], 0));
+	/*
+	 * After a gap, folios are likely to be as large as before it. A larger one that
+	 * comes meanwhile stays for two epochs.
+	 */
+	largest = READ_ONCE(dirty->largest[0]);
+	WRITE_ONCE(dirty->largest[1], largest);
+	cmpxchg(&dirty->largest[0], largest, 0);
 }
 
 /**
@@ -193,15 +202,17 @@ unsigned long memcg_dirty_tolerance(unsigned long limit)
  *
  * The batch suits half of the limit as well, as a limit may follow memory.
  *
- * Return: a number of pages; one if each update must be folded at once.
+ * Return: a number of pages, a power of two; one if each update must be folded at
+ * once.
  */
 unsigned int memcg_dirty_batch(unsigned long limit, unsigned int nr_cpus,
 			       unsigned int nr_cgroups)
 {
 	u64 parts = (u64)nr_cpus * nr_cgroups * NR_MEMCG_DIRTY_ITEMS;
 
-	return clamp_t(u64, div64_u64(memcg_dirty_tolerance(limit / 2), parts), 1,
-		       MEMCG_DIRTY_BATCH_MAX);
+	u64 batch = div64_u64(memcg_dirty_tolerance(limit / 2), parts);
+
+	return rounddown_pow_of_two(clamp_t(u64, batch, 1, MEMCG_DIRTY_BATCH_MAX));
 }
 
 /**
@@ -245,12 +256,137 @@ unsigned long memcg_dirty_dirty(const struct mem_cgroup *memcg)
 	return max(atomic_long_read(&memcg->dirty.dirty), 0L);
 }
 
+/* Notes: the peak, the claim, and whether the limit is near */
+
+/**
+ * memcg_dirty_largest - the largest folio that was dirtied recently
+ * @memcg: the memory cgroup
+ *
+ * Return: its size in pages; 1 if no folio was larger.
+ */
+unsigned int memcg_dirty_largest(const struct mem_cgroup *memcg)
+{
+	return max3(READ_ONCE(memcg->dirty.largest[0]),
+		    READ_ONCE(memcg->dirty.largest[1]), 1U);
+}
+
+/* The tasks that checked the limit recently. BITS_PER_LONG may mean more. */
+static unsigned int memcg_dirty_nr_writers(const struct memcg_dirty *dirty)
+{
+	return hweight_long(READ_ONCE(dirty->writers[0]) |
+			    READ_ONCE(dirty->writers[1]));
+}
+
 static void memcg_dirty_raise(unsigned long *peak, unsigned long nr_pages)
 {
 	unsigned long old = READ_ONCE(*peak);
 
 	while (nr_pages > old && !try_cmpxchg(peak, &old, nr_pages))
 		;
+}
+
+/*
+ * Updates the parent's claims too, as in propagate_protected_usage(). A CPU
+ * that has stored its claim late checks it once more.
+ */
+static void memcg_dirty_claim(struct mem_cgroup *memcg)
+{
+	struct memcg_dirty *dirty = &memcg->dirty;
+	unsigned long claim, old;
+
+	for (;;) {
+		claim = min(memcg_dirty_total(memcg), memcg_dirty_own_floor(memcg));
+		if (claim == READ_ONCE(dirty->claim))
+			return;
+		old = xchg(&dirty->claim, claim);
+		atomic_long_add(claim - old,
+				&parent_mem_cgroup(memcg)->dirty.claims);
+	}
+}
+
+/*
+ * The limit is near from this total on: with a folio for each writer, in its last 16th.
+ * It is not while no page is dirty.
+ */
+static long memcg_dirty_near_from(const struct mem_cgroup *memcg,
+				  unsigned int nr_writers)
+{
+	long limit = memcg_dirty_in_force(memcg, MEMCG_DIRTY_LIMIT);
+
+	return max(limit - limit / 16 -
+		   (long)nr_writers * (long)memcg_dirty_largest(memcg), 1L);
+}
+
+/*
+ * The highest total that memcg_dirty_note() need not know. Most of the time, the limit
+ * is far away, and there has been a higher total.
+ */
+static long memcg_dirty_find_watch(const struct mem_cgroup *memcg)
+{
+	const struct memcg_dirty *dirty = &memcg->dirty;
+
+	if (memcg_dirty_own_floor(memcg) || memcg_dirty_claimed(memcg) ||
+	    memcg_dirty_near(memcg))
+		return LONG_MIN;
+	return min((long)READ_ONCE(dirty->local_peak),
+		   memcg_dirty_near_from(memcg, BITS_PER_LONG) - 1);
+}
+
+/*
+ * Of two CPUs that have changed a number that the watch follows from, the one that
+ * is the last to store a watch finds both changes. It need not store a higher one: the
+ * next total above a watch that is too low corrects that. Returns %true if the watch
+ * is lower than it was at any time since the call: a CPU that has added pages
+ * meanwhile may have found the higher one.
+ */
+static bool memcg_dirty_adjust_watch(struct mem_cgroup *memcg)
+{
+	long *watch = &memcg->dirty.watch, found, stored, highest = LONG_MIN;
+
+	/* Pairs with the barrier of xchg() on another CPU. */
+	smp_mb();
+	found = memcg_dirty_find_watch(memcg);
+	if (found == READ_ONCE(*watch))
+		return false;
+	do {
+		stored = found;
+		highest = max(highest, xchg(watch, stored));
+		found = memcg_dirty_find_watch(memcg);
+	} while (found < stored);
+	return highest > stored;
+}
+
+static void memcg_dirty_note_once(struct mem_cgroup *memcg, long total)
+{
+	struct memcg_dirty *dirty = &memcg->dirty;
+	int near = total >= memcg_dirty_near_from(memcg,
+						  memcg_dirty_nr_writers(dirty));
+
+	if (total > (long)READ_ONCE(dirty->local_peak)) {
+		memcg_dirty_raise(&dirty->peak, total);
+		memcg_dirty_raise(&dirty->local_peak, total);
+	}
+	if (memcg_dirty_own_floor(memcg) || memcg_dirty_claimed(memcg))
+		memcg_dirty_claim(memcg);
+	if (near != READ_ONCE(dirty->near) && near != xchg(&dirty->near, near))
+		atomic_add(near ? 1 : -1, &memcg_dirty_nr_near);
+}
+
+/**
+ * memcg_dirty_note - record the peak, the claim, and whether the limit is near
+ * @memcg: a memory cgroup
+ * @total: dirty pages and pages under writeback of its subtree
+ *
+ * To be called when @total is above the watch, and after each change of a number
+ * that the watch follows from: see memcg_dirty_find_watch().
+ *
+ * Context: any.
+ */
+void memcg_dirty_note(struct mem_cgroup *memcg, long total)
+{
+	memcg_dirty_note_once(memcg, total);
+	while (memcg_dirty_adjust_watch(memcg))
+		memcg_dirty_note_once(memcg, memcg_dirty_total(memcg));
 }
 
 /**
@@ -266,8 +402,168 @@ static void memcg_dirty_raise(unsigned long *peak, unsigned long nr_pages)
 unsigned long memcg_dirty_restart_peak(struct mem_cgroup *memcg,
 				       unsigned long total)
 {
+	unsigned long last;
+
 	memcg_dirty_raise(&memcg->dirty.peak, total);
-	return xchg(&memcg->dirty.local_peak, total);
+	last = xchg(&memcg->dirty.local_peak, total);
+	memcg_dirty_note(memcg, memcg_dirty_total(memcg));
+	return last;
+}
+
+static void memcg_dirty_raise_largest(struct mem_cgroup *memcg,
+				      unsigned int nr_pages)
+{
+	unsigned int *largest = &memcg->dirty.largest[0];
+	unsigned int old = READ_ONCE(*largest);
+
+	do {
+		if (nr_pages <= old)
+			return;
+	} while (!try_cmpxchg(largest, &old, nr_pages));
+	memcg_dirty_note(memcg, memcg_dirty_total(memcg));
+}
+
+/**
+ * memcg_dirty_note_writer - record that a task checks a limit
+ * @limited: the memory cgroup that has the limit
+ * @memcg: the task's memory cgroup, to which it may add a folio soon
+ */
+void memcg_dirty_note_writer(struct mem_cgroup *limited,
+			     const struct mem_cgroup *memcg)
+{
+	unsigned int bit = current->pid % BITS_PER_LONG;
+	struct memcg_dirty *dirty = &limited->dirty;
+
+	memcg_dirty_turn_epoch(dirty, memcg_dirty_epoch());
+	if (!test_bit(bit, dirty->writers))
+		set_bit(bit, dirty->writers);
+	memcg_dirty_raise_largest(limited, READ_ONCE(memcg->dirty.largest[0]));
+}
+
+DEFINE_PER_CPU(struct memcg_dirty_last, memcg_dirty_last);
+
+/* Tasks with large folios may exceed a limit that seems to be far away. */
+static noinline void memcg_dirty_record_folio(struct mem_cgroup *memcg, long nr_pages)
+{
+	if (!memcg_dirty_is_limited(memcg) || (current->flags & PF_KTHREAD))
+		return;
+	__this_cpu_write(memcg_dirty_last.task, current);
+	__this_cpu_write(memcg_dirty_last.nr_pages, nr_pages);
+	memcg_dirty_raise_largest(memcg, nr_pages);
+}
+
+/* Folds */
+
+/*
+ * Add to the counts of @memcg, which is not the root, and of each ancestor below it.
+ * The addition to the total and the store of a watch are full barriers: either this
+ * CPU finds the new watch, or the one that has stored it finds the new total.
+ */
+static __always_inline void
+memcg_dirty_add(struct mem_cgroup *memcg, enum memcg_dirty_item item,
+		long nr_pages)
+{
+	long total;
+
+	do {
+		if (item == MEMCG_DIRTY)
+			atomic_long_add(nr_pages, &memcg->dirty.dirty);
+		total = atomic_long_add_return(nr_pages, &memcg->dirty.total);
+		if (total > READ_ONCE(memcg->dirty.watch))
+			memcg_dirty_note(memcg, total);
+		memcg = parent_mem_cgroup(memcg);
+	} while (!mem_cgroup_is_root(memcg));
+}
+
+/* Moves @mark to @sum, and returns the difference. */
+static long memcg_dirty_move_mark(long *mark, const long *sum)
+{
+	long old = READ_ONCE(*mark), nr_pages = 0, new;
+
+	/* The sum may have changed again: by an interrupt, or as it is another CPU's. */
+	while ((new = READ_ONCE(*sum)) != old) {
+		if (!try_cmpxchg(mark, &old, new))
+			continue;
+		nr_pages += new - old;
+		old = new;
+	}
+	return nr_pages;
+}
+
+/*
+ * Have the counts include the pages that this CPU holds back.
+ *
+ * An interrupt or another CPU may fold a part of them. Another CPU may also read an
+ * older sum; then the mark may lag behind until this CPU's next fold. A CPU that goes
+ * offline leaves its sum and mark behind, which differ by less than a batch. A cgroup
+ * that is freed folds the rest. On kernels on which the folios of a removed cgroup
+ * become its parent's, the statistics move with them, and the counts of the ancestors
+ * do not change.
+ */
+static __always_inline void memcg_dirty_fold(struct mem_cgroup *memcg,
+					     enum memcg_dirty_item item)
+{
+	long *mark = this_cpu_ptr(&memcg->dirty.mark->folded[item]);
+	const long *sum = this_cpu_ptr(&memcg->dirty.sum[item]);
+	long nr_pages = memcg_dirty_move_mark(mark, sum);
+
+	if (nr_pages)
+		memcg_dirty_add(memcg, item, nr_pages);
+}
+
+/*
+ * See memcg_dirty_update(). Under a small limit, each page gets to these functions two
+ * or four times. Those of the root cgroup, which has no counts, are never folded.
+ */
+void memcg_dirty_update_dirty(struct mem_cgroup *memcg, long nr_pages)
+{
+	if (memcg_dirty_must_record(nr_pages)) {
+		memcg_dirty_record_folio(memcg, nr_pages);
+		if (!memcg_dirty_must_fold(&memcg->dirty, MEMCG_DIRTY, nr_pages))
+			return;
+	}
+	memcg_dirty_fold(memcg, MEMCG_DIRTY);
+}
+
+void memcg_dirty_update_writeback(struct mem_cgroup *memcg)
+{
+	memcg_dirty_fold(memcg, MEMCG_WRITEBACK);
+}
+
+static long memcg_dirty_move_marks(struct memcg_dirty *dirty,
+				   enum memcg_dirty_item item)
+{
+	long nr_pages = 0, *mark, *sum;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		mark = &per_cpu_ptr(dirty->mark, cpu)->folded[item];
+		sum = per_cpu_ptr(&dirty->sum[item], cpu);
+		nr_pages += memcg_dirty_move_mark(mark, sum);
+	}
+	return nr_pages;
+}
+
+/**
+ * memcg_dirty_fold_all - have the counts include the pages that CPUs hold back
+ * @memcg: the memory cgroup
+ *
+ * The first time, these are all pages that the CPUs have ever counted: one of them
+ * pages that tasks have dirtied, another one those that the flusher has cleaned. So
+ * the parts of all CPUs are added at once. Each by itself would be a peak.
+ *
+ * Context: any, with @memcg alive.
+ */
+void memcg_dirty_fold_all(struct mem_cgroup *memcg)
+{
+	long nr_pages;
+	int item;
+
+	for (item = 0; item < NR_MEMCG_DIRTY_ITEMS; item++) {
+		nr_pages = memcg_dirty_move_marks(&memcg->dirty, item);
+		if (nr_pages)
+			memcg_dirty_add(memcg, item, nr_pages);
+	}
 }
 
 /**
@@ -287,44 +583,6 @@ long memcg_dirty_take_written(struct mem_cgroup *memcg)
 
 /* About how long a folio counts after its check, as its task may be slow. */
 #define MEMCG_DIRTY_PASS_PERIOD	max(HZ / 10, 1)
-
-/**
- * memcg_dirty_largest - the largest folio that was dirtied recently
- * @memcg: the memory cgroup
- *
- * Return: its size in pages.
- */
-unsigned int memcg_dirty_largest(const struct mem_cgroup *memcg)
-{
-	return max(READ_ONCE(memcg->dirty.largest[0]),
-		   READ_ONCE(memcg->dirty.largest[1]));
-}
-
-/**
- * memcg_dirty_note_writer - record that a task checks a limit
- * @limited: the memory cgroup that has the limit
- * @memcg: the task's memory cgroup, to which it may add a folio soon
- */
-void memcg_dirty_note_writer(struct mem_cgroup *limited,
-			     const struct mem_cgroup *memcg)
-{
-	unsigned int largest, bit = current->pid % BITS_PER_LONG;
-	struct memcg_dirty *dirty = &limited->dirty;
-
-	memcg_dirty_turn_epoch(dirty, memcg_dirty_epoch());
-	if (!test_bit(bit, dirty->writers))
-		set_bit(bit, dirty->writers);
-	largest = READ_ONCE(memcg->dirty.largest[0]);
-	if (largest > READ_ONCE(dirty->largest[0]))
-		WRITE_ONCE(dirty->largest[0], largest);
-}
-
-/* The tasks that checked the limit recently. BITS_PER_LONG may mean more. */
-static unsigned int memcg_dirty_nr_writers(const struct memcg_dirty *dirty)
-{
-	return hweight_long(READ_ONCE(dirty->writers[0]) |
-			    READ_ONCE(dirty->writers[1]));
-}
 
 /*
  * The most pages that have been let pass and are not dirty yet, out of
@@ -364,14 +622,6 @@ unsigned long memcg_dirty_expected(const struct mem_cgroup *memcg)
 	nr = memcg_dirty_bound(nr, memcg_dirty_nr_writers(dirty), largest);
 	return nr + atomic_read(&dirty->pledged);
 }
-
-/* The folio that was dirtied last on this CPU under a limit. */
-struct memcg_dirty_last {
-	const struct task_struct *task;		/* only compared */
-	unsigned int nr_pages;
-};
-
-static DEFINE_PER_CPU(struct memcg_dirty_last, memcg_dirty_last);
 
 /**
  * memcg_dirty_last_folio - the size of the folio that the task dirtied last
@@ -448,230 +698,6 @@ void memcg_dirty_pledge(struct mem_cgroup *memcg, int nr_pages)
 		return;
 	for (; !mem_cgroup_is_root(memcg); memcg = parent_mem_cgroup(memcg))
 		atomic_add(nr_pages, &memcg->dirty.pledged);
-}
-
-/*
- * Updates the parent's claims too, as in propagate_protected_usage(). A CPU
- * that has stored its claim late checks it once more.
- */
-static void memcg_dirty_claim(struct mem_cgroup *memcg)
-{
-	struct memcg_dirty *dirty = &memcg->dirty;
-	unsigned long claim, old;
-
-	for (;;) {
-		claim = min(memcg_dirty_total(memcg), memcg_dirty_own_floor(memcg));
-		if (claim == READ_ONCE(dirty->claim))
-			return;
-		old = xchg(&dirty->claim, claim);
-		atomic_long_add(claim - old,
-				&parent_mem_cgroup(memcg)->dirty.claims);
-	}
-}
-
-/* Near: with a folio for each writer, the total is in the limit's last 16th. */
-static bool memcg_dirty_is_near(const struct mem_cgroup *memcg, long total,
-				unsigned int nr_writers)
-{
-	unsigned long limit = memcg_dirty_in_force(memcg, MEMCG_DIRTY_LIMIT);
-
-	limit -= limit / 16;
-	return total > 0 &&
-	       total + nr_writers * memcg_dirty_largest(memcg) >= limit;
-}
-
-/**
- * memcg_dirty_note - record the peak, the claim, and whether the limit is near
- * @memcg: a memory cgroup
- * @total: dirty pages and pages under writeback of its subtree
- *
- * Context: any.
- */
-void memcg_dirty_note(struct mem_cgroup *memcg, long total)
-{
-	struct memcg_dirty *dirty = &memcg->dirty;
-	int near = memcg_dirty_is_near(memcg, total,
-				       memcg_dirty_nr_writers(dirty));
-
-	if (total > (long)READ_ONCE(dirty->local_peak)) {
-		memcg_dirty_raise(&dirty->peak, total);
-		memcg_dirty_raise(&dirty->local_peak, total);
-	}
-	if (memcg_dirty_own_floor(memcg) || READ_ONCE(dirty->claim))
-		memcg_dirty_claim(memcg);
-	if (near != READ_ONCE(dirty->near) && near != xchg(&dirty->near, near))
-		atomic_add(near ? 1 : -1, &memcg_dirty_nr_near);
-}
-
-/*
- * Would memcg_dirty_note() change nothing? Most of the time the limit is far away
- * for any number of writers, and the answer is yes.
- */
-static __always_inline bool
-memcg_dirty_is_noted(const struct mem_cgroup *memcg, long total)
-{
-	const struct memcg_dirty *dirty = &memcg->dirty;
-
-	return total <= (long)READ_ONCE(dirty->local_peak) &&
-	       !(memcg_dirty_own_floor(memcg) | READ_ONCE(dirty->claim) |
-		 READ_ONCE(dirty->near)) &&
-	       !memcg_dirty_is_near(memcg, total, BITS_PER_LONG);
-}
-
-/*
- * Add to the counts of @memcg and of each ancestor below the root. In line, as is
- * the check: under a small limit, each page gets here two or four times.
- */
-static __always_inline void
-memcg_dirty_add(struct mem_cgroup *memcg, enum memcg_dirty_item item,
-		long nr_pages)
-{
-	long total;
-
-	for (; memcg && !mem_cgroup_is_root(memcg);
-	     memcg = parent_mem_cgroup(memcg)) {
-		if (item == MEMCG_DIRTY)
-			atomic_long_add(nr_pages, &memcg->dirty.dirty);
-		total = atomic_long_add_return(nr_pages, &memcg->dirty.total);
-		if (!memcg_dirty_is_noted(memcg, total))
-			memcg_dirty_note(memcg, total);
-	}
-}
-
-/* Moves @mark to @sum, and returns the difference. */
-static long memcg_dirty_move_mark(long *mark, const long *sum)
-{
-	long old = READ_ONCE(*mark), nr_pages = 0, new;
-
-	/* Another CPU's sum may have changed before the mark did. */
-	while ((new = READ_ONCE(*sum)) != old) {
-		if (!try_cmpxchg(mark, &old, new))
-			continue;
-		nr_pages += new - old;
-		old = new;
-	}
-	return nr_pages;
-}
-
-/*
- * Have the counts include the part of @sum that they lack.
- *
- * If two CPUs fold the same part, the mark may stay behind the sum by the updates
- * added in the meantime. The next update on the CPU of the sum finds the
- * difference. An interrupt on that CPU, between an update and its fold, folds both.
- * A CPU that goes offline leaves its sum and mark behind, which differ by less than
- * a batch. A cgroup that is freed folds the rest. On kernels on which the folios of
- * a removed cgroup become its parent's, the statistics move with them, and the
- * counts of the ancestors do not change.
- */
-static __always_inline void
-memcg_dirty_fold(struct mem_cgroup *memcg, enum memcg_dirty_item item,
-		 long *mark, const long *sum)
-{
-	long nr_pages = memcg_dirty_move_mark(mark, sum);
-
-	if (nr_pages)
-		memcg_dirty_add(memcg, item, nr_pages);
-}
-
-static long memcg_dirty_move_marks(struct memcg_dirty *dirty,
-				   enum memcg_dirty_item item)
-{
-	long nr_pages = 0, *mark, *sum;
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		mark = &per_cpu_ptr(dirty->mark, cpu)->folded[item];
-		sum = per_cpu_ptr(&dirty->sum[item], cpu);
-		nr_pages += memcg_dirty_move_mark(mark, sum);
-	}
-	return nr_pages;
-}
-
-/**
- * memcg_dirty_fold_all - have the counts include the pages that CPUs hold back
- * @memcg: the memory cgroup
- *
- * The first time, these are all pages that the CPUs have ever counted: one of them
- * pages that tasks have dirtied, another one those that the flusher has cleaned. So
- * the parts of all CPUs are added at once. Each by itself would be a peak.
- *
- * Context: any, with @memcg alive.
- */
-void memcg_dirty_fold_all(struct mem_cgroup *memcg)
-{
-	long nr_pages;
-	int item;
-
-	for (item = 0; item < NR_MEMCG_DIRTY_ITEMS; item++) {
-		nr_pages = memcg_dirty_move_marks(&memcg->dirty, item);
-		if (nr_pages)
-			memcg_dirty_add(memcg, item, nr_pages);
-	}
-}
-
-/* A single page needs no note while cgroup and CPU have noted no larger folio. */
-static bool memcg_dirty_is_usual(const struct memcg_dirty *dirty, long nr_pages)
-{
-	return nr_pages == 1 && READ_ONCE(dirty->largest[0]) == 1 &&
-	       this_cpu_read(memcg_dirty_last.nr_pages) <= 1;
-}
-
-/* Tasks with large folios may exceed a limit that seems to be far away. */
-static void memcg_dirty_note_folio(struct memcg_dirty *dirty, long nr_pages)
-{
-	if (memcg_dirty_is_usual(dirty, nr_pages) || (current->flags & PF_KTHREAD))
-		return;
-	this_cpu_write(memcg_dirty_last.task, current);
-	this_cpu_write(memcg_dirty_last.nr_pages, nr_pages);
-	if (nr_pages > (long)READ_ONCE(dirty->largest[0]))
-		WRITE_ONCE(dirty->largest[0], nr_pages);
-}
-
-/* Under a limit, the folios that are dirtied or have been written are noted. */
-static void memcg_dirty_note_update(struct memcg_dirty *dirty,
-				    enum memcg_dirty_item item, long nr_pages)
-{
-	if (item == MEMCG_WRITEBACK)
-		atomic_long_sub(nr_pages, &dirty->written);
-	else
-		memcg_dirty_note_folio(dirty, nr_pages);
-}
-
-/* Pages that this CPU holds back. Any CPU may move the mark. */
-static long memcg_dirty_held(const struct memcg_dirty *dirty,
-			     enum memcg_dirty_item item)
-{
-	return __this_cpu_read(dirty->sum[item]) -
-	       this_cpu_read(dirty->mark->folded[item]);
-}
-
-static noinline void memcg_dirty_fold_here(struct mem_cgroup *memcg,
-					   enum memcg_dirty_item item)
-{
-	memcg_dirty_fold(memcg, item,
-			 this_cpu_ptr(&memcg->dirty.mark->folded[item]),
-			 this_cpu_ptr(&memcg->dirty.sum[item]));
-}
-
-/*
- * See memcg_dirty_update(). Each page gets here two or four times, so the rare step
- * is a call at the end: then the others need no registers to be saved.
- */
-void __memcg_dirty_update(struct mem_cgroup *memcg, int idx, long nr_pages)
-{
-	enum memcg_dirty_item item = idx - NR_FILE_DIRTY;
-	struct memcg_dirty *dirty = &memcg->dirty;
-	bool fewer = nr_pages < 0;
-
-	BUILD_BUG_ON(NR_WRITEBACK - NR_FILE_DIRTY != MEMCG_WRITEBACK);
-	if (!dirty->mark)
-		return;
-	/* More pages in MEMCG_DIRTY, or fewer in MEMCG_WRITEBACK. */
-	if (fewer == item && memcg_dirty_is_limited(memcg))
-		memcg_dirty_note_update(dirty, item, nr_pages);
-	if (abs(memcg_dirty_held(dirty, item)) >= memcg_dirty_fold_batch(memcg))
-		memcg_dirty_fold_here(memcg, item);
 }
 
 #ifdef CONFIG_MEMCG_DIRTY_LIMIT_KUNIT_TEST

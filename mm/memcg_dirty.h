@@ -26,7 +26,8 @@
  * its limit, balance_dirty_pages() begins to pause its writers.
  *
  * The counts of a level lack at most 2 items * possible CPUs * cgroups below it *
- * (batch - 1) pages: a 128th of the limit at most, and none below 512 MiB.
+ * (batch - 1) pages: a 128th of the limit at most, and none below 512 MiB; but see
+ * memcg_dirty_must_fold() about interrupts.
  *
  * Greg Thelen posted per-memcg dirty limits with hierarchy in 2010 and 2011.
  */
@@ -35,7 +36,10 @@
 
 #include <linux/memcontrol.h>
 #include <linux/memcg_dirty.h>
+#include <linux/percpu.h>
 #include <linux/sizes.h>
+
+struct task_struct;
 
 /* Of mm/backing-dev.c: the lists of wbs. */
 extern spinlock_t cgwb_lock;
@@ -103,10 +107,13 @@ static inline unsigned long memcg_dirty_claims(const struct mem_cgroup *memcg)
 	return max(atomic_long_read(&memcg->dirty.claims), 0L);
 }
 
-/* A CPU folds its part into the counts once it differs by this many pages. */
+/*
+ * A CPU folds its part into the counts when its sum gets to another multiple of this
+ * many pages.
+ */
 static inline unsigned int memcg_dirty_fold_batch(const struct mem_cgroup *memcg)
 {
-	return READ_ONCE(memcg->dirty.batch);
+	return -READ_ONCE(memcg->dirty.fold_mask);
 }
 
 /* Is @memcg near its limit, so that writers check more often? */
@@ -170,7 +177,79 @@ unsigned long memcg_dirty_restart_peak(struct mem_cgroup *memcg,
 				       unsigned long total);
 long memcg_dirty_take_written(struct mem_cgroup *memcg);
 void memcg_dirty_note(struct mem_cgroup *memcg, long total);
+void memcg_dirty_update_dirty(struct mem_cgroup *memcg, long nr_pages);
+void memcg_dirty_update_writeback(struct mem_cgroup *memcg);
 void memcg_dirty_fold_all(struct mem_cgroup *memcg);
+
+/**
+ * struct memcg_dirty_last - the folio that was dirtied last under a limit
+ * @task: the task that dirtied it; only compared
+ * @nr_pages: its size
+ */
+struct memcg_dirty_last {
+	const struct task_struct *task;
+	unsigned int nr_pages;
+};
+
+DECLARE_PER_CPU(struct memcg_dirty_last, memcg_dirty_last);
+
+/*
+ * Is the size of a folio of @nr_pages to be recorded, which has become dirty? That of a
+ * page is, after a large one on the same CPU.
+ */
+static __always_inline bool memcg_dirty_must_record(long nr_pages)
+{
+	return nr_pages > 1 ||
+	       (nr_pages == 1 && this_cpu_read(memcg_dirty_last.nr_pages) > 1);
+}
+
+/*
+ * Has an update of @nr_pages taken the sum of this CPU to another multiple of the
+ * batch? A sum that alternates between two values there is folded each time: with a
+ * batch of 64, pages do that at one sum of 64, and larger folios at more. Where
+ * updates are made with interrupts enabled, an interrupt may hide a multiple: then
+ * the CPU holds back up to a batch more until its sum gets to the next one. A batch
+ * of one page hides nothing.
+ */
+static __always_inline bool memcg_dirty_must_fold(const struct memcg_dirty *dirty,
+						  enum memcg_dirty_item item,
+						  long nr_pages)
+{
+	long sum = this_cpu_read(dirty->sum[item]);
+
+	return (int)(sum ^ (sum - nr_pages)) & READ_ONCE(dirty->fold_mask);
+}
+
+/**
+ * memcg_dirty_update - have the counts follow a memory cgroup's statistics
+ * @memcg: the memory cgroup, whose statistics have just changed
+ * @idx: the item that has changed; limits count two items and ignore the others
+ * @nr_pages: the change, in pages
+ *
+ * __mod_memcg_lruvec_state() calls this after each change of a statistic, on the
+ * same CPU. On kernels that move the statistics of a removed cgroup to its parent,
+ * __mod_memcg_state() calls it as well. It is a branch until memcg_dirty_enabled()
+ * is true. Then each page gets here two or four times. Most updates need no call, and
+ * about 13 instructions.
+ *
+ * Context: any, with preemption disabled.
+ */
+static __always_inline void memcg_dirty_update(struct mem_cgroup *memcg,
+					       int idx, long nr_pages)
+{
+	if (!memcg_dirty_enabled())
+		return;
+	if (idx == NR_FILE_DIRTY) {
+		if (memcg_dirty_must_fold(&memcg->dirty, MEMCG_DIRTY, nr_pages) ||
+		    memcg_dirty_must_record(nr_pages))
+			memcg_dirty_update_dirty(memcg, nr_pages);
+	} else if (idx == NR_WRITEBACK) {
+		if (nr_pages < 0 && memcg_dirty_is_limited(memcg))
+			atomic_long_sub(nr_pages, &memcg->dirty.written);
+		if (memcg_dirty_must_fold(&memcg->dirty, MEMCG_WRITEBACK, nr_pages))
+			memcg_dirty_update_writeback(memcg);
+	}
+}
 
 /* Limits: memcg_dirty_limit.c */
 
@@ -234,6 +313,13 @@ struct mem_cgroup *memcg_dirty_find_binding(struct mem_cgroup *memcg,
 					    unsigned int *levels,
 					    unsigned long *background);
 void memcg_dirty_flush_subtree(struct mem_cgroup *memcg);
+
+#else
+
+static inline void memcg_dirty_update(struct mem_cgroup *memcg, int idx,
+				      long nr_pages)
+{
+}
 
 #endif /* CONFIG_MEMCG_DIRTY_LIMIT */
 

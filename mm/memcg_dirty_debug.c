@@ -23,7 +23,8 @@
  * 37 held are 250037 pages: if the walk finds 250036, an update was missed.
  *
  * A row may be wrong for a moment: while a removed cgroup is freed, and after
- * smaller batches have been set, until the CPUs' next update. A page that an
+ * smaller batches have been set, or an interrupt has hidden a multiple of a batch,
+ * until the CPUs' next fold. A page that an
  * NFS server has yet to commit counts as under writeback, but has no flag that
  * the walk could find: sync such a mount first. Other differences are errors,
  * and stay.

@@ -373,6 +373,12 @@ static unsigned long memcg_dirty_least(const struct mem_cgroup *memcg)
 		    floor ?: PAGE_COUNTER_MAX);
 }
 
+/* For so many cgroups of the subtree the batches have been chosen. */
+static unsigned int memcg_dirty_spread(const struct memcg_dirty *dirty)
+{
+	return 1U << READ_ONCE(dirty->spread);
+}
+
 /**
  * memcg_dirty_own_error - pages by which a cgroup's counts can be wrong
  * @memcg: the memory cgroup
@@ -383,8 +389,8 @@ unsigned long memcg_dirty_own_error(const struct mem_cgroup *memcg)
 {
 	const struct memcg_dirty *dirty = &memcg->dirty;
 
-	return memcg_dirty_error(READ_ONCE(dirty->own_batch),
-				 num_possible_cpus(), READ_ONCE(dirty->spread));
+	return memcg_dirty_error(READ_ONCE(dirty->own_batch), num_possible_cpus(),
+				 memcg_dirty_spread(dirty));
 }
 
 /**
@@ -399,10 +405,10 @@ unsigned long memcg_dirty_own_error(const struct mem_cgroup *memcg)
 void memcg_dirty_refresh(struct mem_cgroup *memcg)
 {
 	struct memcg_dirty *dirty = &memcg->dirty;
-	unsigned long at = READ_ONCE(dirty->refreshed);
+	unsigned int at = READ_ONCE(dirty->refreshed), now = jiffies;
 
-	if (!memcg_dirty_is_limited(memcg) || jiffies - at < MEMCG_DIRTY_REFRESH ||
-	    !try_cmpxchg(&dirty->refreshed, &at, jiffies))
+	if (!memcg_dirty_is_limited(memcg) || now - at < MEMCG_DIRTY_REFRESH ||
+	    !try_cmpxchg(&dirty->refreshed, &at, now))
 		return;
 	memcg_dirty_apply(memcg);
 	if (memcg_dirty_own_error(memcg) >
@@ -445,14 +451,14 @@ static bool memcg_dirty_adapt_one(struct mem_cgroup *memcg)
 	memcg_dirty_apply(memcg);
 	spin_lock(&memcg_dirty_limit_lock);
 	/* Twice as many cgroups may come before the batches have to change. */
-	WRITE_ONCE(dirty->spread,
-		   roundup_pow_of_two(memcg_dirty_nr_cgroups(memcg)));
+	WRITE_ONCE(dirty->spread, order_base_2(memcg_dirty_nr_cgroups(memcg)));
 	WRITE_ONCE(dirty->own_batch,
 		   memcg_dirty_batch(memcg_dirty_least(memcg),
-				     num_possible_cpus(), dirty->spread));
+				     num_possible_cpus(),
+				     memcg_dirty_spread(dirty)));
 	batch = memcg_dirty_path_batch(memcg);
-	less = batch < dirty->batch;
-	WRITE_ONCE(dirty->batch, batch);
+	less = batch < memcg_dirty_fold_batch(memcg);
+	WRITE_ONCE(dirty->fold_mask, -batch);
 	WRITE_ONCE(dirty->limited, memcg_dirty_path_limited(memcg));
 	spin_unlock(&memcg_dirty_limit_lock);
 	return less;
@@ -481,8 +487,8 @@ static void memcg_dirty_adapt_subtree(struct mem_cgroup *root, bool fold)
  * before: thresholds that an older walk stores last are corrected by the next
  * writer that finds them too old. A threshold that follows memory may halve
  * before the batches have to change; when it falls further, a worker adapts them.
- * A CPU that updates its sum while a smaller batch is being set may hold back the
- * larger one until its next update.
+ * A CPU that updates its sum while a smaller batch is being set may hold back that
+ * update until its sum gets to another multiple of the batch.
  *
  * Context: may sleep; after a limit at or above @root has changed.
  */
@@ -608,19 +614,19 @@ int memcg_dirty_alloc(struct mem_cgroup *memcg, struct mem_cgroup *parent)
 
 	BUILD_BUG_ON(sizeof(*dirty) > 256);
 	INIT_LIST_HEAD(&dirty->peaks);
-	dirty->batch = MEMCG_DIRTY_BATCH_MAX;
 	dirty->own_batch = MEMCG_DIRTY_BATCH_MAX;
-	dirty->spread = 1;
 	dirty->refreshed = jiffies - HZ;
 	for (i = 0; i < NR_MEMCG_DIRTY_LIMITS; i++) {
 		dirty->setting[i] = MEMCG_DIRTY_UNSET;
 		dirty->limit[i] = PAGE_COUNTER_MAX;
 	}
+	/* Updates of the root cgroup read some sum, and fold nothing. */
+	dirty->sum = memcg_page_state_percpu(memcg, NR_FILE_DIRTY);
 	if (!parent)
 		return 0;
-	dirty->sum = memcg_page_state_percpu(memcg, NR_FILE_DIRTY);
 	WARN_ON_ONCE(memcg_page_state_percpu(memcg, NR_WRITEBACK) !=
 		     &dirty->sum[MEMCG_WRITEBACK]);
+	dirty->fold_mask = -(int)MEMCG_DIRTY_BATCH_MAX;
 	dirty->mark = alloc_percpu_gfp(struct memcg_dirty_mark,
 				       GFP_KERNEL_ACCOUNT);
 	return dirty->mark ? 0 : -ENOMEM;
@@ -641,7 +647,7 @@ void memcg_dirty_online(struct mem_cgroup *memcg)
 	memcg_dirty_adapt_one(memcg);
 	/* @memcg itself is not counted yet. */
 	for (; memcg_dirty_is_limited(pos); pos = parent_mem_cgroup(pos))
-		if (memcg_dirty_nr_cgroups(pos) >= READ_ONCE(pos->dirty.spread))
+		if (memcg_dirty_nr_cgroups(pos) >= memcg_dirty_spread(&pos->dirty))
 			memcg_dirty_adapt_later();
 }
 

@@ -9,15 +9,10 @@
  *	mem_cgroup_css_offline()	memcg_dirty_offline()
  *	mem_cgroup_css_reset()		memcg_dirty_reset()
  *	__mem_cgroup_free()		memcg_dirty_free()
- *	__mod_memcg_lruvec_state()	memcg_dirty_update()
- *
- * The last one is the only one on a fast path: it follows each change of a
- * cgroup's NR_FILE_DIRTY and NR_WRITEBACK. The statistic changes first, on the
- * same CPU and with preemption disabled. On kernels that move the statistics of
- * a removed cgroup to its parent, __mod_memcg_state() calls it as well.
  *
  * linux/memcg_dirty_wb.h is the interface for throttling and writeback, and
- * mm/memcg_dirty.h explains how the parts work together.
+ * mm/memcg_dirty.h explains how the parts work together. It also has the call on
+ * the fast path, memcg_dirty_update().
  */
 #ifndef _LINUX_MEMCG_DIRTY_H
 #define _LINUX_MEMCG_DIRTY_H
@@ -60,19 +55,19 @@ struct memcg_dirty_flow {
  * struct memcg_dirty - the part of a memory cgroup that dirty limits need
  * @sum: per CPU, the cgroup's statistics of the items that are counted
  * @mark: per CPU, the part of @sum that is in the counts
- * @batch: a CPU folds its part into the counts once it differs by this many
- *	pages
- * @own_batch: the batch that the limits of this cgroup need
+ * @fold_mask: a CPU folds its part into the counts once these bits of its sum
+ *	change: the negative batch, which is a power of two
+ * @own_batch: the batch that the limits of this cgroup need, in pages
  * @limited: this cgroup or an ancestor has a limit or a floor
- * @near: the limit is near; writers check more often
- * @spread: for how many cgroups of the subtree the batches have been chosen
+ * @spread: for how many cgroups of the subtree the batches have been chosen, as
+ *	a power of two
+ * @refreshed: when @limit was last computed, in jiffies
  * @pledged: pages that writers add after their pause
  * @limit: limits in force, in pages; PAGE_COUNTER_MAX for none
  * @setting: limits as they were set: pages, or percent as a negative number
  * @floor: memory.dirty_min as it was set, in pages
  * @claim: the part of @floor that is in use, in pages
  * @claims: the sum of the children's @claim
- * @refreshed: when @limit was last computed, in jiffies
  * @active_at: the last epoch in which the subtree wrote over a background limit
  * @epoch: the last epoch in which @active grew
  * @active: number of children that did so, in that epoch and the one before
@@ -85,20 +80,22 @@ struct memcg_dirty_flow {
  * @dirty: dirty pages of the subtree
  * @total: dirty pages and pages under writeback of the subtree
  * @written: pages of this cgroup written back that are not in @done yet
+ * @watch: a higher @total may be a peak, near the limit, or change @claim
  * @peak: the highest @total, in pages
  * @local_peak: the same since the last write to memory.dirty_peak
  * @peaks: open files that have been reset
  * @flush_node: entry of the list of cgroups whose flushers are to be started
  * @flush_queued: @flush_node is on that list
+ * @near: the limit is near; writers check more often
  */
 struct memcg_dirty {
 	long __percpu *sum;
 	struct memcg_dirty_mark __percpu *mark;
-	u8 batch;
+	int fold_mask;
 	u8 own_batch;
 	bool limited;
-	int near;
-	unsigned int spread;
+	u8 spread;
+	unsigned int refreshed;
 	atomic_t pledged;
 	unsigned long limit[NR_MEMCG_DIRTY_LIMITS];
 	long setting[NR_MEMCG_DIRTY_LIMITS];
@@ -106,8 +103,6 @@ struct memcg_dirty {
 	unsigned long floor;
 	unsigned long claim;
 	atomic_long_t claims;
-
-	unsigned long refreshed;
 
 	unsigned int active_at;
 	unsigned int epoch;
@@ -123,11 +118,13 @@ struct memcg_dirty {
 	atomic_long_t dirty;
 	atomic_long_t total;
 	atomic_long_t written;
+	long watch;
 	unsigned long peak;
 	unsigned long local_peak;
 	struct list_head peaks;
 	struct llist_node flush_node;
 	int flush_queued;
+	int near;
 };
 
 #ifdef CONFIG_MEMCG_DIRTY_LIMIT
@@ -176,27 +173,7 @@ static inline void memcg_dirty_free(struct mem_cgroup *memcg) {}
 /* The number of cgroups that are near their limits. */
 extern atomic_t memcg_dirty_nr_near;
 
-void __memcg_dirty_update(struct mem_cgroup *memcg, int idx, long nr_pages);
-
 /* Lives in mm/memcontrol.c, with the per-CPU statistics that it points to. */
 long __percpu *memcg_page_state_percpu(struct mem_cgroup *memcg, int idx);
-
-/**
- * memcg_dirty_update - have the counts follow a memory cgroup's statistics
- * @memcg: the memory cgroup, whose statistics have just changed
- * @idx: the item that has changed; limits count two items and ignore the others
- * @nr_pages: the change, in pages
- *
- * Does nothing, and costs a branch, until memcg_dirty_enabled() is true.
- *
- * Context: any, with preemption disabled.
- */
-static __always_inline void memcg_dirty_update(struct mem_cgroup *memcg,
-					       int idx, long nr_pages)
-{
-	if (memcg_dirty_enabled() &&
-	    (idx == NR_FILE_DIRTY || idx == NR_WRITEBACK))
-		__memcg_dirty_update(memcg, idx, nr_pages);
-}
 
 #endif /* _LINUX_MEMCG_DIRTY_H */

@@ -65,6 +65,7 @@ static void memcg_dirty_test_epoch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&dirty.active[1]), 0);
 	KUNIT_EXPECT_EQ(test, dirty.writers[1], 0UL);
 	KUNIT_EXPECT_EQ(test, dirty.largest[1], 512U);
+	KUNIT_EXPECT_EQ(test, dirty.largest[0], 0U);
 	memcg_dirty_turn_epoch(&dirty, 9);
 	KUNIT_EXPECT_EQ(test, dirty.epoch, 10U);
 }
@@ -85,7 +86,7 @@ static void memcg_dirty_test_batch(struct kunit *test)
 							  cgroups[j]);
 				error = memcg_dirty_error(batch, cpus[i],
 							  cgroups[j]);
-				KUNIT_EXPECT_GE(test, batch, 1U);
+				KUNIT_EXPECT_TRUE(test, is_power_of_2(batch));
 				KUNIT_EXPECT_LE(test, batch, 64U);
 				/* A limit that loses half is still kept to a 64th. */
 				KUNIT_EXPECT_LE(test, error, limit / 2 / 64);
@@ -94,6 +95,9 @@ static void memcg_dirty_test_batch(struct kunit *test)
 					KUNIT_EXPECT_EQ(test, error, 0UL);
 			}
 	KUNIT_EXPECT_EQ(test, memcg_dirty_batch(PAGE_COUNTER_MAX, 2, 1), 64U);
+	/* 1024 pages for 2 * 3 parts are 170, and for 2 * 12, 42. */
+	KUNIT_EXPECT_EQ(test, memcg_dirty_batch(131072, 3, 1), 64U);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_batch(131072, 12, 1), 32U);
 	KUNIT_EXPECT_EQ(test, memcg_dirty_error(4, 16, 2), 192UL);
 	KUNIT_EXPECT_EQ(test, memcg_dirty_tolerance(SZ_256M / PAGE_SIZE - 1),
 			0UL);
@@ -122,7 +126,82 @@ static struct mem_cgroup *memcg_dirty_test_memcg(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, memcg);
 	memcg->dirty.limit[MEMCG_DIRTY_LIMIT] = PAGE_COUNTER_MAX;
+	memcg->css.parent = &root_mem_cgroup->css;
 	return memcg;
+}
+
+/* The sums and the marks of a memory cgroup, if there is memory. */
+static bool memcg_dirty_test_alloc(struct memcg_dirty *dirty)
+{
+	dirty->sum = __alloc_percpu(NR_MEMCG_DIRTY_ITEMS * sizeof(long),
+				    __alignof__(long));
+	dirty->mark = alloc_percpu(struct memcg_dirty_mark);
+	return dirty->sum && dirty->mark;
+}
+
+static void memcg_dirty_test_free(struct memcg_dirty *dirty)
+{
+	free_percpu(dirty->mark);
+	free_percpu(dirty->sum);
+}
+
+/* Update as the memory controller does: the statistic first. */
+static void memcg_dirty_test_update(struct mem_cgroup *memcg,
+				    enum memcg_dirty_item item, long nr_pages)
+{
+	struct memcg_dirty *dirty = &memcg->dirty;
+
+	preempt_disable();
+	__this_cpu_add(dirty->sum[item], nr_pages);
+	if (memcg_dirty_must_fold(dirty, item, nr_pages))
+		memcg_dirty_fold(memcg, item);
+	preempt_enable();
+}
+
+/* The total after an update that stays between two multiples of the batch. */
+static long memcg_dirty_test_hold(struct mem_cgroup *memcg)
+{
+	long total;
+
+	memcg->dirty.fold_mask = -64;
+	preempt_disable();
+	memcg_dirty_test_update(memcg, MEMCG_DIRTY, 63);
+	total = atomic_long_read(&memcg->dirty.total);
+	memcg_dirty_test_update(memcg, MEMCG_DIRTY, -63);
+	preempt_enable();
+	return total;
+}
+
+/* What a CPU holds back stays below the batch, and all of it is folded in the end. */
+static void memcg_dirty_test_fold(struct kunit *test)
+{
+	static const long updates[] = {
+		1, 62, 1, 1, -1, -2, 512, -575, 1, -64, 63, 128, 1, 1024, -1152
+	};
+	struct mem_cgroup *memcg = memcg_dirty_test_memcg(test);
+	bool ready = memcg_dirty_test_alloc(&memcg->dirty);
+	long all, error, held;
+	int batch, i, item;
+
+	KUNIT_EXPECT_TRUE(test, ready);
+	if (ready)
+		KUNIT_EXPECT_EQ(test, memcg_dirty_test_hold(memcg), 0L);
+	for (batch = 1; ready && batch <= 64; batch *= 2) {
+		memcg->dirty.fold_mask = -batch;
+		error = memcg_dirty_error(batch, num_possible_cpus(), 1);
+		for (item = 0; item < NR_MEMCG_DIRTY_ITEMS; item++)
+			for (i = 0, all = 0; i < ARRAY_SIZE(updates); i++) {
+				all += updates[i];
+				memcg_dirty_test_update(memcg, item, updates[i]);
+				/* The test may have gone to another CPU. */
+				held = all - atomic_long_read(&memcg->dirty.total);
+				KUNIT_EXPECT_LE(test, abs(held), error);
+			}
+		memcg_dirty_fold_all(memcg);
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&memcg->dirty.total), 0L);
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&memcg->dirty.dirty), 0L);
+	}
+	memcg_dirty_test_free(&memcg->dirty);
 }
 
 /* Dirty pages count twice: by themselves, and in the total. */
@@ -155,10 +234,7 @@ static void memcg_dirty_test_history(struct kunit *test)
 	long left = 3 + 1000L * num_possible_cpus();
 	int cpu;
 
-	memcg->dirty.sum = __alloc_percpu(NR_MEMCG_DIRTY_ITEMS * sizeof(long),
-					  __alignof__(long));
-	memcg->dirty.mark = alloc_percpu(struct memcg_dirty_mark);
-	if (memcg->dirty.sum && memcg->dirty.mark) {
+	if (memcg_dirty_test_alloc(&memcg->dirty)) {
 		for_each_possible_cpu(cpu) {
 			per_cpu_ptr(memcg->dirty.sum, cpu)[MEMCG_DIRTY] = left - 1000;
 			left = 0;
@@ -171,8 +247,13 @@ static void memcg_dirty_test_history(struct kunit *test)
 	} else {
 		KUNIT_FAIL(test, "no memory");
 	}
-	free_percpu(memcg->dirty.mark);
-	free_percpu(memcg->dirty.sum);
+	memcg_dirty_test_free(&memcg->dirty);
+}
+
+static void memcg_dirty_test_note(struct mem_cgroup *memcg, long total)
+{
+	atomic_long_set(&memcg->dirty.total, total);
+	memcg_dirty_note(memcg, total);
 }
 
 /* The last 16th of a limit is near, and so is room for folios in flight. */
@@ -183,23 +264,42 @@ static void memcg_dirty_test_near(struct kunit *test)
 	int before = atomic_read(&memcg_dirty_nr_near);
 
 	dirty->limit[MEMCG_DIRTY_LIMIT] = 1600;
-	memcg_dirty_note(memcg, 1499);
+	memcg_dirty_test_note(memcg, 1499);
 	KUNIT_EXPECT_EQ(test, dirty->near, 0);
-	memcg_dirty_note(memcg, 1500);
+	memcg_dirty_test_note(memcg, 1500);
 	KUNIT_EXPECT_EQ(test, dirty->near, 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&memcg_dirty_nr_near) - before, 1);
-	memcg_dirty_note(memcg, 1400);
+	memcg_dirty_test_note(memcg, 1400);
 	KUNIT_EXPECT_EQ(test, dirty->near, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&memcg_dirty_nr_near) - before, 0);
 	/* Three tasks with folios of 40 pages. */
 	dirty->writers[0] = 5;
 	dirty->writers[1] = 2;
 	dirty->largest[1] = 40;
-	memcg_dirty_note(memcg, 1380);
+	memcg_dirty_test_note(memcg, 1380);
 	KUNIT_EXPECT_EQ(test, dirty->near, 1);
-	memcg_dirty_note(memcg, 1379);
+	memcg_dirty_test_note(memcg, 1379);
 	KUNIT_EXPECT_EQ(test, dirty->near, 0);
 	KUNIT_EXPECT_EQ(test, dirty->peak, 1500UL);
+	/* Not while no page is dirty, even if folios do not fit. */
+	dirty->limit[MEMCG_DIRTY_LIMIT] = 100;
+	memcg_dirty_test_note(memcg, 0);
+	KUNIT_EXPECT_EQ(test, dirty->near, 0);
+}
+
+/* Pages come while a limit is set: they are compared with the old watch. */
+static void memcg_dirty_test_late(struct kunit *test)
+{
+	struct mem_cgroup *memcg = memcg_dirty_test_memcg(test);
+	struct memcg_dirty *dirty = &memcg->dirty;
+
+	memcg_dirty_test_note(memcg, 5000);
+	dirty->limit[MEMCG_DIRTY_LIMIT] = 1600;
+	atomic_long_set(&dirty->total, 1550);
+	memcg_dirty_note(memcg, 100);
+	KUNIT_EXPECT_EQ(test, dirty->near, 1);
+	memcg_dirty_test_note(memcg, 0);
+	KUNIT_EXPECT_EQ(test, dirty->near, 0);
 }
 
 /* A peak is restarted between the addition of a page and its note. */
@@ -208,17 +308,19 @@ static void memcg_dirty_test_peak(struct kunit *test)
 	struct mem_cgroup *memcg = memcg_dirty_test_memcg(test);
 	struct memcg_dirty *dirty = &memcg->dirty;
 
-	memcg_dirty_note(memcg, 60);
+	memcg_dirty_test_note(memcg, 60);
 	KUNIT_EXPECT_EQ(test, memcg_dirty_restart_peak(memcg, 80), 60UL);
-	memcg_dirty_note(memcg, 80);
+	memcg_dirty_test_note(memcg, 80);
 	KUNIT_EXPECT_EQ(test, dirty->peak, 80UL);
+	memcg_dirty_test_note(memcg, 10);
 	KUNIT_EXPECT_EQ(test, memcg_dirty_restart_peak(memcg, 10), 80UL);
-	memcg_dirty_note(memcg, 20);
+	KUNIT_EXPECT_EQ(test, dirty->local_peak, 10UL);
+	memcg_dirty_test_note(memcg, 20);
 	KUNIT_EXPECT_EQ(test, dirty->local_peak, 20UL);
 	KUNIT_EXPECT_EQ(test, dirty->peak, 80UL);
 }
 
-/* A total that seems noted changes nothing when it is noted. */
+/* A total up to the watch changes nothing when it is noted. */
 static int memcg_dirty_test_count_noted(struct kunit *test,
 					struct mem_cgroup *memcg)
 {
@@ -226,8 +328,9 @@ static int memcg_dirty_test_count_noted(struct kunit *test,
 	long total;
 	int nr = 0;
 
+	memcg_dirty_adjust_watch(memcg);
 	for (total = -10; total <= 1700; total++) {
-		if (!memcg_dirty_is_noted(memcg, total))
+		if (total > memcg->dirty.watch)
 			continue;
 		memcpy(&before, &memcg->dirty, sizeof(before));
 		memcg_dirty_note(memcg, total);
@@ -237,7 +340,7 @@ static int memcg_dirty_test_count_noted(struct kunit *test,
 	return nr;
 }
 
-static void memcg_dirty_test_noted(struct kunit *test)
+static void memcg_dirty_test_watch(struct kunit *test)
 {
 	struct mem_cgroup *memcg = memcg_dirty_test_memcg(test);
 	struct memcg_dirty *dirty = &memcg->dirty;
@@ -246,9 +349,9 @@ static void memcg_dirty_test_noted(struct kunit *test)
 	dirty->writers[0] = ULONG_MAX;
 	dirty->largest[0] = 2;
 	KUNIT_EXPECT_EQ(test, memcg_dirty_test_count_noted(test, memcg), 11);
-	memcg_dirty_note(memcg, 1700);
+	memcg_dirty_test_note(memcg, 1700);
 	KUNIT_EXPECT_EQ(test, memcg_dirty_test_count_noted(test, memcg), 0);
-	memcg_dirty_note(memcg, 0);
+	memcg_dirty_test_note(memcg, 0);
 	/* Up to a 16th below the limit, and 128 pages in flight below that */
 	KUNIT_EXPECT_EQ(test, memcg_dirty_test_count_noted(test, memcg),
 			11 + 1500 - BITS_PER_LONG * 2 - 1);
@@ -258,6 +361,16 @@ static void memcg_dirty_test_noted(struct kunit *test)
 	dirty->claim = 1;
 	KUNIT_EXPECT_EQ(test, memcg_dirty_test_count_noted(test, memcg), 0);
 	dirty->claim = 0;
+	/* Folios of 8 pages: all that the watch follows from adjusts it. */
+	memcg_dirty_raise_largest(memcg, 8);
+	KUNIT_EXPECT_EQ(test, dirty->watch, 1500L - BITS_PER_LONG * 8 - 1);
+	memcg_dirty_restart_peak(memcg, 700);
+	KUNIT_EXPECT_EQ(test, dirty->watch, 700L);
+	memcg_dirty_test_note(memcg, 800);
+	KUNIT_EXPECT_EQ(test, dirty->watch, 800L);
+	dirty->limit[MEMCG_DIRTY_LIMIT] = 1120;
+	memcg_dirty_test_note(memcg, 0);
+	KUNIT_EXPECT_EQ(test, dirty->watch, 1050L - BITS_PER_LONG * 8 - 1);
 }
 
 /* A writer that was let pass counts with a folio like its last, if that is large. */
@@ -266,7 +379,6 @@ static void memcg_dirty_test_pass(struct kunit *test)
 	struct mem_cgroup *memcg = memcg_dirty_test_memcg(test);
 	struct memcg_dirty *dirty = &memcg->dirty;
 
-	memcg->css.parent = &root_mem_cgroup->css;
 	dirty->limited = true;
 	dirty->writers[0] = 3;
 	/* The sum must not halve meanwhile. */
@@ -298,7 +410,6 @@ static void memcg_dirty_test_take_back(struct kunit *test)
 	struct mem_cgroup *child = memcg_dirty_test_memcg(test);
 	struct memcg_dirty_flow *flow = &child->dirty.passed;
 
-	parent->css.parent = &root_mem_cgroup->css;
 	parent->dirty.limited = true;
 	child->css.parent = &parent->css;
 	child->dirty.limited = true;
@@ -317,24 +428,20 @@ static void memcg_dirty_test_take_back(struct kunit *test)
 }
 
 /* A page after a large folio is noted, even if other tasks' pages were. */
-static void memcg_dirty_test_usual(struct kunit *test)
+static void memcg_dirty_test_record(struct kunit *test)
 {
-	struct memcg_dirty *dirty = &memcg_dirty_test_memcg(test)->dirty;
 	bool after_large, after_small;
 
-	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_usual(dirty, 1));
-	dirty->largest[0] = 1;
 	preempt_disable();
 	__this_cpu_write(memcg_dirty_last.nr_pages, 512);
-	after_large = memcg_dirty_is_usual(dirty, 1);
+	after_large = memcg_dirty_must_record(1);
 	__this_cpu_write(memcg_dirty_last.nr_pages, 1);
-	after_small = memcg_dirty_is_usual(dirty, 1);
+	after_small = memcg_dirty_must_record(1);
 	preempt_enable();
-	KUNIT_EXPECT_FALSE(test, after_large);
-	KUNIT_EXPECT_TRUE(test, after_small);
-	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_usual(dirty, 2));
-	dirty->largest[0] = 2;
-	KUNIT_EXPECT_FALSE(test, memcg_dirty_is_usual(dirty, 1));
+	KUNIT_EXPECT_TRUE(test, after_large);
+	KUNIT_EXPECT_FALSE(test, after_small);
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_must_record(2));
+	KUNIT_EXPECT_FALSE(test, memcg_dirty_must_record(-2));
 }
 
 static struct kunit_case memcg_dirty_cases[] = {
@@ -342,14 +449,16 @@ static struct kunit_case memcg_dirty_cases[] = {
 	KUNIT_CASE(memcg_dirty_test_epoch),
 	KUNIT_CASE(memcg_dirty_test_batch),
 	KUNIT_CASE(memcg_dirty_test_mark),
+	KUNIT_CASE(memcg_dirty_test_fold),
 	KUNIT_CASE(memcg_dirty_test_levels),
 	KUNIT_CASE(memcg_dirty_test_history),
 	KUNIT_CASE(memcg_dirty_test_near),
+	KUNIT_CASE(memcg_dirty_test_late),
 	KUNIT_CASE(memcg_dirty_test_peak),
-	KUNIT_CASE(memcg_dirty_test_noted),
+	KUNIT_CASE(memcg_dirty_test_watch),
 	KUNIT_CASE(memcg_dirty_test_pass),
 	KUNIT_CASE(memcg_dirty_test_take_back),
-	KUNIT_CASE(memcg_dirty_test_usual),
+	KUNIT_CASE(memcg_dirty_test_record),
 	{}
 };
 
