@@ -194,8 +194,8 @@ struct memcg_dirty_last {
 DECLARE_PER_CPU(struct memcg_dirty_last, memcg_dirty_last);
 
 /*
- * Is the size of a folio of @nr_pages to be recorded, which has become dirty? That of a
- * page is, after a large one on the same CPU.
+ * Must the size of a folio be recorded, of which @nr_pages have become dirty? That of a
+ * single page must be after a large folio on the same CPU.
  */
 static __always_inline bool memcg_dirty_must_record(long nr_pages)
 {

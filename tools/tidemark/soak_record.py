@@ -19,8 +19,8 @@ KIB = 1024
 MOST_DYING = 8
 # In less time some loads do not get through.
 LEAST_CHECKS = 40
-# A cgroup takes 10 KiB and more, and the loads remove thousands in an hour.
-GROWTH_MIB = 16
+# In half of a soak. A cgroup takes 10 KiB and more, and the loads remove thousands in an hour.
+GROWTH_MIB = 10
 
 Figures = Mapping[str, int]
 

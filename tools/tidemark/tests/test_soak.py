@@ -66,7 +66,7 @@ class VerdictTest(fake.Case):
 
         limit = soak_record.GROWTH_MIB * 1024 // (LEAST_CHECKS // 2)
         self.assertEqual(grown(LEAST_CHECKS, limit - 1), [])
-        self.assertIn("memory grew by 16.", grown(LEAST_CHECKS, limit + 1)[0])
+        self.assertIn("memory grew by 10.", grown(LEAST_CHECKS, limit + 1)[0])
         self.assertEqual(grown(LEAST_CHECKS - 1, 10 * limit), [])
 
     def test_the_first_quarter_fills_a_quarantine(self) -> None:
