@@ -9,6 +9,7 @@ import argparse
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from . import base as bases
@@ -35,7 +36,14 @@ SUITES = (
     Suite("ltp", "the Linux Test Project: memory, writeback and cgroups", ltp.run),
     Suite("memcontrol02", "LTP's test of memory.stat, on 48 CPUs", ltp.run_memcontrol02),
     Suite("blktests", "its tests of io.max and io.cost", blktests.run),
-    Suite("xfstests", "xfstests: writes, aio, mmap, log, freeze, quota, crashes", xfstests.run),
+    *(
+        Suite(
+            xfstests.name(fs),
+            f"xfstests on {fs}: {', '.join(sorted(groups))}, crashes",
+            partial(xfstests.run, fs),
+        )
+        for fs, groups in xfstests.GROUPS.items()
+    ),
     Suite("stress", "stress-ng: memory, vm, io, filesystem and os, in a cgroup", stress.run),
     Suite("syzkaller", "a fuzzer, on a kernel with KCOV, KASAN and lockdep", syzkaller.run),
 )

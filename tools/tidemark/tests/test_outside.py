@@ -291,15 +291,15 @@ class XfstestsTest(unittest.TestCase):
 """
 
     def test_quick_tests_of_some_groups_and_others_by_number(self) -> None:
-        found = dict(xfstests.tests(self.LISTING))
         for fs, numbers in {
             "ext4": ("001", "207", "388", "563"),
             "xfs": ("001", "207", "388", "563"),
             "btrfs": ("207", "388", "563"),
         }.items():
-            names = [name for name in found if name.endswith(f" {fs}")]
-            self.assertEqual(names, [f"generic/{number} {fs}" for number in numbers])
-        self.assertEqual(found["generic/207 xfs"], "/tidemark/xfstests xfs generic/207")
+            found = dict(xfstests.tests(self.LISTING, fs))
+            self.assertEqual(list(found), [f"generic/{number} {fs}" for number in numbers])
+            test = f"generic/207 {fs}"
+            self.assertEqual(found[test], f"/tidemark/xfstests {fs} generic/207")
 
 
 class StressTest(unittest.TestCase):
