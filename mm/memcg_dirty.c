@@ -475,26 +475,32 @@ memcg_dirty_add(struct mem_cgroup *memcg, enum memcg_dirty_item item,
 	} while (!mem_cgroup_is_root(memcg));
 }
 
-/* Moves @mark to @sum, and returns the difference. */
+/*
+ * Moves @mark to @sum, and returns the difference. The sum may change meanwhile: by an
+ * interrupt, or as it is another CPU's.
+ */
 static long memcg_dirty_move_mark(long *mark, const long *sum)
 {
 	long old = READ_ONCE(*mark), nr_pages = 0, new;
 
-	/* The sum may have changed again: by an interrupt, or as it is another CPU's. */
-	while ((new = READ_ONCE(*sum)) != old) {
+	for (;;) {
+		/* A sum is not older than a mark that its own CPU has moved to it. */
+		smp_rmb();
+		new = READ_ONCE(*sum);
+		if (new == old)
+			return nr_pages;
 		if (!try_cmpxchg(mark, &old, new))
 			continue;
 		nr_pages += new - old;
 		old = new;
 	}
-	return nr_pages;
 }
 
 /*
  * Have the counts include the pages that this CPU holds back.
  *
- * An interrupt or another CPU may fold a part of them. Another CPU may also read an
- * older sum; then the mark may lag behind until this CPU's next fold. A CPU that goes
+ * An interrupt or another CPU may fold a part of them. Another CPU may also move the
+ * mark to an older sum, and finds that when it reads the sum again. A CPU that goes
  * offline leaves its sum and mark behind, which differ by less than a batch. A cgroup
  * that is freed folds the rest. On kernels on which the folios of a removed cgroup
  * become its parent's, the statistics move with them, and the counts of the ancestors

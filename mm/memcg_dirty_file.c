@@ -168,10 +168,9 @@ static ssize_t memcg_dirty_min_write(struct kernfs_open_file *of, char *buf,
 	int err;
 
 	err = memcg_dirty_parse_bytes(strstrip(buf), &floor);
-	if (err)
-		return err;
-	memcg_dirty_set_floor(mem_cgroup_from_css(of_css(of)), floor);
-	return nbytes;
+	if (!err)
+		memcg_dirty_set_floor(mem_cgroup_from_css(of_css(of)), floor);
+	return err ?: nbytes;
 }
 
 /* memory.dirty_stat */
@@ -289,12 +288,7 @@ static struct cftype memcg_dirty_files[] = {
 	MEMCG_DIRTY_FILE("dirty_ratio", ratio, MEMCG_DIRTY_LIMIT),
 	MEMCG_DIRTY_FILE("dirty_background_ratio", ratio,
 			 MEMCG_DIRTY_BACKGROUND),
-	{
-		.name = "dirty_min",
-		.flags = CFTYPE_NOT_ON_ROOT,
-		.seq_show = memcg_dirty_min_show,
-		.write = memcg_dirty_min_write,
-	},
+	MEMCG_DIRTY_FILE("dirty_min", min, 0),
 	{
 		.name = "dirty_stat",
 		.flags = CFTYPE_NOT_ON_ROOT,
@@ -316,8 +310,6 @@ static struct cftype memcg_dirty_v1_files[ARRAY_SIZE(memcg_dirty_files)];
 
 static int __init memcg_dirty_init(void)
 {
-	if (mem_cgroup_disabled())
-		return 0;
 	if (IS_ENABLED(CONFIG_MEMCG_V1)) {
 		memcpy(memcg_dirty_v1_files, memcg_dirty_files,
 		       sizeof(memcg_dirty_files));

@@ -219,18 +219,6 @@ static bool memcg_dirty_is_spared(struct mem_cgroup *memcg)
 	       3 * memcg_dirty_system_floor();
 }
 
-/* The limit on @pos for a writer of @memcg below its floor, except the room. */
-static unsigned long memcg_dirty_lifted(struct mem_cgroup *memcg,
-					struct mem_cgroup *pos,
-					unsigned long floor)
-{
-	unsigned long limit = memcg_dirty_explicit(pos);
-
-	if (pos == memcg || limit == PAGE_COUNTER_MAX)
-		return limit;
-	return min(limit + floor, PAGE_COUNTER_MAX);
-}
-
 /*
  * Below a floor, the limit that is set on @memcg applies, an ancestor's limit
  * is raised by the ancestor's effective @floor, and on each level the room below
@@ -241,9 +229,11 @@ static void memcg_dirty_lift(struct memcg_dirty_state *state,
 			     struct mem_cgroup *memcg, struct mem_cgroup *pos,
 			     unsigned long floor)
 {
-	unsigned long lifted = memcg_dirty_lifted(memcg, pos, floor);
+	unsigned long lifted = memcg_dirty_explicit(pos);
 	unsigned long room = memcg_dirty_room(pos), background;
 
+	if (pos != memcg)
+		lifted = min(lifted + floor, PAGE_COUNTER_MAX);
 	state->thresh = 0;
 	if (min(lifted, room) == PAGE_COUNTER_MAX)
 		return;
@@ -769,12 +759,10 @@ static unsigned long memcg_dirty_flush_delay(void)
 /* Calls within MEMCG_DIRTY_SEARCH have the effect of one. */
 static void memcg_dirty_queue_flush(struct mem_cgroup *memcg)
 {
-	if (!READ_ONCE(memcg->dirty.flush_queued) && css_tryget(&memcg->css)) {
-		if (!xchg(&memcg->dirty.flush_queued, 1))
-			llist_add(&memcg->dirty.flush_node,
-				  &memcg_dirty_flush_list);
-		else
-			css_put(&memcg->css);
+	if (!READ_ONCE(memcg->dirty.flush_queued) &&
+	    !xchg(&memcg->dirty.flush_queued, 1)) {
+		css_get(&memcg->css);
+		llist_add(&memcg->dirty.flush_node, &memcg_dirty_flush_list);
 	}
 	queue_delayed_work(bdi_wq, &memcg_dirty_flush_work,
 			   memcg_dirty_flush_delay());
