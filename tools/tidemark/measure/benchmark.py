@@ -127,7 +127,13 @@ def null_blk(disks: int = 1, *more: str) -> tuple[str, ...]:
     return tuple(f"null_blk.{word}" for word in words)
 
 
-MEMORY_DISK = (
-    *null_blk(1, "gb=2", "memory_backed=1", "irqmode=0", "no_sched=1"),
-    "bench.disk=ext4",
-)
+def _memory_disk(*more: str) -> tuple[str, ...]:
+    return (*null_blk(1, "gb=2", "memory_backed=1", "no_sched=1", *more), "bench.disk=ext4")
+
+
+MEMORY_DISK = _memory_disk("irqmode=0")
+
+
+def slow_memory_disk(mbps: int) -> tuple[str, ...]:
+    """Kernel parameters for a disk with ext4 that stores some MB/s of the guest's time."""
+    return _memory_disk("irqmode=2", f"mbps={mbps}")

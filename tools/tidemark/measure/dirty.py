@@ -13,6 +13,7 @@ from .benchmark import (
     Reading,
     Setting,
     Variant,
+    slow_memory_disk,
 )
 
 MIB = 1 << 20
@@ -100,4 +101,46 @@ UNPACK = Benchmark(
     read=read_scenario,
 )
 
-BENCHMARKS = (FAULTS, UNPACK)
+SET = Benchmark(
+    name="dirty-set",
+    title="10 000 cgroups: their creation, and their memory.max or, in `limits`, their limit",
+    about="set on each for the first time, to smaller and to larger values, and below a limit",
+    minutes=2,
+    program="scale",
+    boots=2,
+    variants=(BASE, PATCHED, Variant("limits", parameters=("bench.file=limit",))),
+    settings=(Setting("10000 cgroups", ("bench.part=set",), memory_mib=3072),),
+    parameters=slow_memory_disk(20),
+    commands=("mkfs.ext4",),
+    headline=".*",
+    by_scene=True,
+)
+
+CPUS = Benchmark(
+    name="dirty-cpus",
+    title="a dirty limit for a writer on each of 48 and 64 CPUs, and for 1000 writers",
+    about="the peak, divided by the limit; what a disk of 20 MB/s stores",
+    minutes=15,
+    program="scale",
+    boots=2,
+    variants=(PATCHED,),
+    settings=(
+        *(
+            Setting(f"{cpus} CPUs, 4 MiB", (f"bench.limit={4 * MIB}",), memory_mib=2048, cpus=cpus)
+            for cpus in (48, 64)
+        ),
+        Setting(
+            "1000 writers on 16 CPUs, 16 MiB",
+            (f"bench.limit={16 * MIB}", "bench.writers=1000"),
+            memory_mib=2048,
+            cpus=16,
+        ),
+    ),
+    parameters=slow_memory_disk(20),
+    commands=("mkfs.ext4",),
+    headline=".*",
+    by_scene=True,
+    by_name_only=True,
+)
+
+BENCHMARKS = (FAULTS, UNPACK, SET, CPUS)

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tasks that wait for their cgroup's memory, and a tenant that a hostile one disturbs."""
 
-from .benchmark import BASE, MEMORY_DISK, PATCHED, Benchmark, Setting, Variant
+from .benchmark import BASE, PATCHED, Benchmark, Setting, Variant, slow_memory_disk
 
-# A disk of 20 MB/s whose time is the guest's, and no messages of the OOM killer on the console.
-SLOW_DISK = (
-    *(word for word in MEMORY_DISK if "irqmode" not in word),
-    *("null_blk.irqmode=2", "null_blk.mbps=20", "loglevel=3"),
-)
+# No messages of the OOM killer on the console.
+SLOW_DISK = (*slow_memory_disk(20), "loglevel=3")
 
 WAITS = Benchmark(
     name="memcg-waits",
@@ -37,10 +34,7 @@ TENANT = Benchmark(
     program="tenant",
     variants=(BASE, PATCHED, OURS, Variant("limited", parameters=(*OURS.parameters, LIMIT))),
     boots=3,
-    parameters=(
-        *(word for word in MEMORY_DISK if "irqmode" not in word),
-        *("null_blk.irqmode=2", "null_blk.mbps=50", "loglevel=3"),
-    ),
+    parameters=(*slow_memory_disk(50), "loglevel=3"),
     commands=("mkfs.ext4",),
     headline=".*p90",
     by_name_only=True,

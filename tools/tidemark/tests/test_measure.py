@@ -292,7 +292,7 @@ class ReportTest(unittest.TestCase):
 class CatalogueTest(unittest.TestCase):
     def test_names_are_found(self) -> None:
         names = [b.name for b in catalogue.named("")]
-        self.assertEqual(len(names), len(catalogue.BENCHMARKS) - 3)
+        self.assertEqual(len(names), len(catalogue.BENCHMARKS) - 4)
         self.assertNotIn("kubelet-48", names)
         self.assertEqual([b.name for b in catalogue.named("kubelet-48")], ["kubelet-48"])
         self.assertEqual([b.name for b in catalogue.named("ratio")], ["ratio"])
