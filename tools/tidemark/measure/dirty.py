@@ -128,12 +128,7 @@ CPUS = Benchmark(
             Setting(f"{cpus} CPUs, 4 MiB", (f"bench.limit={4 * MIB}",), memory_mib=2048, cpus=cpus)
             for cpus in (48, 64)
         ),
-        Setting(
-            "1000 writers on 16 CPUs, 16 MiB",
-            (f"bench.limit={16 * MIB}", "bench.writers=1000"),
-            memory_mib=2048,
-            cpus=16,
-        ),
+        Setting("1000 writers, 16 MiB", (f"bench.limit={16 * MIB}", "bench.writers=1000")),
     ),
     parameters=slow_memory_disk(20),
     commands=("mkfs.ext4",),
