@@ -17,7 +17,7 @@ from . import packages, process
 from .report import Failure, warning, working
 
 BUILT = (".config", "include/config", "include/generated", "arch/x86/include/generated")
-LEFT_OUT = (".git", "*.o", "*.ko", "*.mod", ".*.cmd", "*.pyc", "__pycache__")
+LEFT_OUT = (".git", "*.o", "*.ko", ".*.cmd", "*.pyc", "__pycache__")
 TARBALLS = {".xz": "xz", ".gz": "tar", ".tgz": "tar", ".zst": "zstd", ".bz2": "bzip2"}
 CHUNK = 1 << 20
 

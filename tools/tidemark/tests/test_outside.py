@@ -144,6 +144,10 @@ class BuiltTest(fake.Case):
         self.assertEqual((self.layout.build / "outside" / "steps").read_text(), "1\n")
         self.assertFalse((self.layout.root / "suite" / "done").exists())
 
+    def test_a_go_module_is_copied(self) -> None:
+        self.write("suite/go.mod", "module suite\n")
+        self.assertTrue((self.build() / "go.mod").exists())
+
     def test_another_source_and_other_steps_are_built(self) -> None:
         self.build()
         self.write("suite/test.c", "two\n")
