@@ -34,6 +34,7 @@
 
 #include <linux/atomic.h>
 #include <linux/bitops.h>
+#include <linux/cpumask.h>
 #include <linux/jiffies.h>
 #include <linux/jump_label.h>
 #include <linux/log2.h>
@@ -590,6 +591,9 @@ long memcg_dirty_take_written(struct mem_cgroup *memcg)
 /* About how long a folio counts after its check, as its task may be slow. */
 #define MEMCG_DIRTY_PASS_PERIOD	max(HZ / 10, 1)
 
+/* First pages of tasks count up to one part in this many of the total. */
+#define MEMCG_DIRTY_FIRST	32
+
 /*
  * The most pages that have been let pass and are not dirty yet, out of
  * @nr_passed. Each writer has at most one folio in flight, of @largest pages, so a
@@ -611,8 +615,10 @@ static unsigned long memcg_dirty_bound(unsigned long nr_passed,
  * memcg_dirty_expected - pages that writers add without another check
  * @memcg: the memory cgroup to whose subtree they add them
  *
- * Without large folios, the result is 0: an estimate would waste more room than
- * such pages take.
+ * A task that begins to write adds its first page before its first check. On each
+ * CPU there may be one, whatever the number of writers is so far. These count up to
+ * a part of the total, so that many CPUs leave most of a small limit to use. Large
+ * folios count for themselves.
  *
  * Return: the number of pages.
  */
@@ -623,7 +629,8 @@ unsigned long memcg_dirty_expected(const struct mem_cgroup *memcg)
 	unsigned long nr;
 
 	if (largest <= 1)
-		return 0;
+		return min_t(unsigned long, num_online_cpus(),
+			     memcg_dirty_total(memcg) / MEMCG_DIRTY_FIRST);
 	nr = memcg_dirty_flow_read(&dirty->passed, MEMCG_DIRTY_PASS_PERIOD);
 	nr = memcg_dirty_bound(nr, memcg_dirty_nr_writers(dirty), largest);
 	return nr + atomic_read(&dirty->pledged);

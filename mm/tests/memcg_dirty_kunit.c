@@ -403,6 +403,19 @@ static void memcg_dirty_test_pass(struct kunit *test)
 	KUNIT_EXPECT_LE(test, memcg_dirty_bound(9000, BITS_PER_LONG, 1), 1000UL);
 }
 
+/* On each CPU, a task may add its first page, and a small total takes few of them. */
+static void memcg_dirty_test_expected(struct kunit *test)
+{
+	struct mem_cgroup *memcg = memcg_dirty_test_memcg(test);
+	unsigned int nr_cpus = num_online_cpus();
+
+	KUNIT_EXPECT_EQ(test, memcg_dirty_expected(memcg), 0UL);
+	atomic_long_set(&memcg->dirty.total, 63);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_expected(memcg), 1UL);
+	atomic_long_set(&memcg->dirty.total, 64L * nr_cpus);
+	KUNIT_EXPECT_EQ(test, memcg_dirty_expected(memcg), (unsigned long)nr_cpus);
+}
+
 /* It counts on all levels, if one of them is near its limit, until it pauses. */
 static void memcg_dirty_test_take_back(struct kunit *test)
 {
@@ -457,6 +470,7 @@ static struct kunit_case memcg_dirty_cases[] = {
 	KUNIT_CASE(memcg_dirty_test_peak),
 	KUNIT_CASE(memcg_dirty_test_watch),
 	KUNIT_CASE(memcg_dirty_test_pass),
+	KUNIT_CASE(memcg_dirty_test_expected),
 	KUNIT_CASE(memcg_dirty_test_take_back),
 	KUNIT_CASE(memcg_dirty_test_record),
 	{}

@@ -54,8 +54,8 @@ static void memcg_dirty_test_leaves_room(struct kunit *test)
 	memcg->css.parent = &limited->css;
 	atomic_set(&limited->css.online_cnt, 3);
 	atomic_long_set(&memcg->dirty.total, 14336);
-	KUNIT_EXPECT_TRUE(test, memcg_dirty_leaves_room(memcg, limited, 16384, 0));
 	memcg->dirty.largest[0] = 512;
+	KUNIT_EXPECT_TRUE(test, memcg_dirty_leaves_room(memcg, limited, 16384, 0));
 	atomic_set(&memcg->dirty.pledged, 512);
 	KUNIT_EXPECT_FALSE(test, memcg_dirty_leaves_room(memcg, limited, 16384, 0));
 	KUNIT_EXPECT_TRUE(test, memcg_dirty_leaves_room(memcg, limited, 16384, 512));
