@@ -22,7 +22,7 @@
 #define ALL_BYTES	(192 * MIB)
 #define SECONDS		5
 #define SAMPLE_MS	50
-/* With less, what 64 CPUs have charged in advance fills memory.max. */
+/* With less, the charges that 64 CPUs make in advance fill memory.max. */
 #define MAX_LIMITS	10
 #define SECTOR		512
 
