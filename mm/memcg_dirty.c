@@ -617,8 +617,8 @@ static unsigned long memcg_dirty_bound(unsigned long nr_passed,
  *
  * A task that begins to write adds its first page before its first check. On each
  * CPU there may be one, whatever the number of writers is so far. These count up to
- * a part of the total, so that many CPUs leave most of a small limit to use. Large
- * folios count for themselves.
+ * a part of the total, so that many CPUs leave most of a small limit to use. Where
+ * folios are large, those count that were let pass; a task's first one was not.
  *
  * Return: the number of pages.
  */
